@@ -1,0 +1,225 @@
+"""Checks of arguments, shared by every module: what is wrong is said in the caller's words."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+
+def _came(value: Any) -> str:
+    """Describe what came, short enough for one line."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def as_array(name: str, value: Any) -> np.ndarray:
+    """Return `value` as an array, or say that its rows differ in length.
+
+    Examples
+    --------
+    >>> as_array("x", [True, False]).dtype
+    dtype('bool')
+    """
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a rectangular array; got rows of different lengths: {_came(value)}"
+        ) from None
+
+
+def float_array(name: str, value: Any, *, ndim: int = 0, neg_inf: bool = False) -> np.ndarray:
+    """Return `value` as a floating array, or say why it cannot be one.
+
+    Parameters
+    ----------
+    name : str
+        The caller's name of the argument.
+    value : array_like
+        Real numbers. Integers become float64, floating types are kept.
+    ndim : int
+        The least number of dimensions.
+    neg_inf : bool
+        Whether -inf ("this key is hidden") is allowed.
+
+    Returns
+    -------
+    numpy.ndarray
+        The array, not a copy where none is needed.
+
+    Raises
+    ------
+    TypeError
+        If the entries are not real numbers.
+    ValueError
+        If the array is ragged, has too few dimensions, or holds NaN or a forbidden infinity.
+
+    Examples
+    --------
+    >>> float_array("x", [1, 2]).dtype
+    dtype('float64')
+    """
+    array = as_array(name, value)
+    if array.dtype.kind in "iu":
+        array = array.astype(np.float64)
+    if array.dtype.kind != "f":
+        raise TypeError(
+            f"{name} must hold real numbers; got dtype {array.dtype} from {_came(value)}"
+        )
+    if array.ndim < ndim:
+        raise ValueError(
+            f"{name} must have at least {ndim} dimension{'s' if ndim > 1 else ''}; "
+            f"got shape {array.shape}"
+        )
+    if np.isnan(array).any():
+        raise ValueError(f"{name} must not contain NaN; got NaN in an array of shape {array.shape}")
+    infinite = np.isposinf(array) if neg_inf else np.isinf(array)
+    if infinite.any():
+        wanted = "finite numbers or -inf" if neg_inf else "finite numbers"
+        raise ValueError(
+            f"{name} must hold {wanted}; got {array[infinite].flat[0]} in an array "
+            f"of shape {array.shape}"
+        )
+    return array
+
+
+def axis_index(axis: Any, array: np.ndarray, name: str = "x") -> int:
+    """Return `axis` as a valid index of a non-empty dimension of `array`.
+
+    Examples
+    --------
+    >>> axis_index(-1, np.zeros((2, 3)))
+    1
+    """
+    try:
+        index = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"axis must be an integer; got {_came(axis)}") from None
+    if isinstance(axis, bool):
+        raise TypeError(f"axis must be an integer; got {axis}")
+    if not -array.ndim <= index < array.ndim:
+        raise ValueError(
+            f"axis must lie between {-array.ndim} and {array.ndim - 1} for {name} of shape "
+            f"{array.shape}; got {index}"
+        )
+    index %= array.ndim
+    if array.shape[index] == 0:
+        raise ValueError(
+            f"{name} must have at least one entry along axis {axis}; got shape {array.shape}"
+        )
+    return index
+
+
+def distribution(weights: Any, axis: int = -1) -> tuple[np.ndarray, int]:
+    """Return attention weights as an array, and the axis along which they sum to one.
+
+    Examples
+    --------
+    >>> distribution([0.5, 0.5])
+    (array([0.5, 0.5]), 0)
+    """
+    checked = float_array("weights", weights, ndim=1)
+    index = axis_index(axis, checked, "weights")
+    if (checked < 0).any():
+        raise ValueError(f"weights must not be negative; got {checked.min()}")
+    totals = checked.sum(axis=index)
+    # n roundings of relative size eps each bound the error of a sum of n weights.
+    allowed = 4 * checked.shape[index] * np.finfo(checked.dtype).eps + 1e-6
+    wrong = np.abs(totals - 1) > allowed
+    if wrong.any():
+        raise ValueError(
+            f"weights must sum to 1 along axis {axis}; got a sum of {totals[wrong].flat[0]:.6g}"
+        )
+    return checked, index
+
+
+def whole_number(name: str, value: Any, *, least: int = 1) -> int:
+    """Return `value` as an int of at least `least`.
+
+    Examples
+    --------
+    >>> whole_number("d_k", 64)
+    64
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer; got {_came(value)}") from None
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer; got {value}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}; got {number}")
+    return number
+
+
+def real_number(name: str, value: Any, *, positive: bool = False) -> float:
+    """Return `value` as a finite Python float.
+
+    A Python float does not promote float32 arrays; a NumPy float64 scalar would.
+
+    Examples
+    --------
+    >>> real_number("share", np.float32(0.5))
+    0.5
+    """
+    array = as_array(name, value)
+    if array.ndim != 0 or array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a real number; got {_came(value)}")
+    number = float(array)
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite; got {number}")
+    if positive and number <= 0:
+        raise ValueError(f"{name} must be positive; got {number}")
+    return number
+
+
+def scale_factor(scale: Any, d_k: int) -> float:
+    """Return what raw scores are multiplied by: 1/√d_k for None, else the number given.
+
+    The scale is the inverse of a temperature, so it must not be negative.
+
+    Examples
+    --------
+    >>> scale_factor(None, 64), scale_factor(1, 64)
+    (0.125, 1.0)
+    """
+    if scale is None:
+        return 1 / math.sqrt(d_k)
+    factor = real_number("scale", scale)
+    if factor < 0:
+        raise ValueError(
+            f"scale must not be negative (it is an inverse temperature); got {factor}"
+        )
+    return factor
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """Return `rng` if it is a NumPy generator.
+
+    Examples
+    --------
+    >>> generator(np.random.default_rng(0)).__class__.__name__
+    'Generator'
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(
+            f"rng must be a numpy.random.Generator such as numpy.random.default_rng(0); "
+            f"got {_came(rng)}"
+        )
+    return rng
+
+
+def sample_shape(size: Any) -> tuple[int, ...]:
+    """Return `size` (an int or a tuple of ints) as a tuple.
+
+    Examples
+    --------
+    >>> sample_shape(3), sample_shape((2, 4))
+    ((3,), (2, 4))
+    """
+    if isinstance(size, (tuple, list)):
+        return tuple(whole_number("size", entry, least=0) for entry in size)
+    return (whole_number("size", size, least=0),)

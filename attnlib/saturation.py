@@ -1,0 +1,364 @@
+"""When softmax freezes: thresholds, bounds, and measured weights and gradients.
+
+Throughout, a row is one query's n_keys scores, and its components of q and k are independent
+standard normal. Given the query, such a row is exactly normal with standard deviation
+|q| * scale (see :mod:`attnlib.scores`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from attnlib._validation import distribution, generator, real_number, scale_factor, whole_number
+from attnlib.scores import sample_score_rows
+from attnlib.softmax import effective_positions, entropy, jacobian_norm_squared, softmax
+
+__all__ = [
+    "RowStatistics",
+    "concentration_bound",
+    "expected_maximum",
+    "freezing_std",
+    "freezing_width",
+    "meaningful_keys",
+    "sample_query_gradients",
+    "sample_row_statistics",
+]
+
+
+def freezing_std(n_keys: int) -> float:
+    r"""Return the standard deviation of the logits above which O(1) keys take the weight.
+
+    .. math:: \sigma_c = \sqrt{2\ln n}
+
+    In the limit of many keys, weights of independent normal logits are spread over many keys
+    below it and condense onto a few above it. At real n the change is gradual.
+
+    Parameters
+    ----------
+    n_keys : int
+        Number of keys.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError
+        If `n_keys` is not an integer.
+    ValueError
+        If `n_keys` is below 1.
+
+    Notes
+    -----
+    Explained in the third chapter, *Saturation*.
+
+    References
+    ----------
+    .. [1] B. Derrida, "Random-energy model: an exactly solvable model of disordered systems",
+       Phys. Rev. B 24, 1981.
+
+    Examples
+    --------
+    >>> round(freezing_std(1024), 3)
+    3.723
+    """
+    return math.sqrt(2 * math.log(whole_number("n_keys", n_keys)))
+
+
+def freezing_width(n_keys: int) -> float:
+    r"""Return the head width from which *unscaled* attention over n_keys keys is frozen.
+
+    .. math:: d_k > 2\ln n
+
+    Unscaled logits have standard deviation √d_k, so this is :func:`freezing_std` squared.
+
+    Parameters
+    ----------
+    n_keys : int
+        Number of keys.
+
+    Returns
+    -------
+    float
+        The threshold; not rounded to a whole width.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`freezing_std`.
+
+    Notes
+    -----
+    Explained in the third chapter, *Saturation*.
+
+    Examples
+    --------
+    >>> round(freezing_width(1024), 2)
+    13.86
+    """
+    return 2 * math.log(whole_number("n_keys", n_keys))
+
+
+def expected_maximum(n_keys: int) -> float:
+    r"""Return the expected largest of n_keys independent standard normal numbers.
+
+    .. math:: M_n = \int_{-\infty}^{\infty} x\, n\,\varphi(x)\,\Phi(x)^{n-1}\,dx
+
+    Parameters
+    ----------
+    n_keys : int
+        Number of keys.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`freezing_std`.
+
+    Notes
+    -----
+    Used in the third chapter, *Saturation*. It approaches :func:`freezing_std` from below,
+    slowly.
+
+    Examples
+    --------
+    >>> round(expected_maximum(1024), 4)
+    3.2482
+    """
+    from scipy.integrate import quad
+    from scipy.special import log_ndtr
+
+    n = whole_number("n_keys", n_keys)
+
+    def integrand(x: float) -> float:
+        return x * n * math.exp(-x * x / 2 + (n - 1) * log_ndtr(x)) / math.sqrt(2 * math.pi)
+
+    # Both the mass and the peak lie within 8 of the threshold and of 0, whatever n is.
+    peak = math.sqrt(2 * math.log(n))
+    value, _ = quad(integrand, -9.0, peak + 9.0, points=[0.0, peak], epsabs=1e-12, limit=200)
+    return value
+
+
+def concentration_bound(logit_std: float, n_keys: int) -> float:
+    r"""Return a lower bound on the expected largest weight of a row of normal logits.
+
+    .. math:: \mathrm E[\max_i p_i] \;\ge\; \mathrm E\Bigl[\sum_i p_i^2\Bigr]
+              \;\ge\; 1 - \frac{M_n}{\sigma}
+
+    Parameters
+    ----------
+    logit_std : float
+        Standard deviation σ of the logits.
+    n_keys : int
+        Number of keys.
+
+    Returns
+    -------
+    float
+        The bound; 0 where the formula would give a negative number.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number of the kind needed.
+    ValueError
+        If `logit_std` is not positive or `n_keys` is below 1.
+
+    Notes
+    -----
+    Proved in the third chapter, *Saturation*, by Gaussian integration by parts.
+
+    Examples
+    --------
+    >>> round(concentration_bound(8.0, 1024), 3)
+    0.594
+    """
+    std = real_number("logit_std", logit_std, positive=True)
+    return max(0.0, 1 - expected_maximum(n_keys) / std)
+
+
+class RowStatistics(NamedTuple):
+    """One number for each sampled row of attention weights, shape (n_rows,) each."""
+
+    max_weight: np.ndarray
+    entropy: np.ndarray
+    effective_positions: np.ndarray
+    jacobian_norm_squared: np.ndarray
+
+
+def _row_blocks(n_rows: int, n_keys: int) -> Iterator[slice]:
+    """Yield slices of the rows, few enough at a time that memory stays small."""
+    at_once = max(1, 2**20 // n_keys)
+    for start in range(0, n_rows, at_once):
+        yield slice(start, min(start + at_once, n_rows))
+
+
+def sample_row_statistics(
+    d_k: int,
+    n_keys: int,
+    n_rows: int,
+    *,
+    scale: float | None = None,
+    rng: np.random.Generator,
+) -> RowStatistics:
+    """Draw rows of attention weights and measure how concentrated each is.
+
+    Parameters
+    ----------
+    d_k : int
+        Width of one head's query and key, whose components are standard normal.
+    n_keys : int
+        Number of keys of each row.
+    n_rows : int
+        Number of rows.
+    scale : float, optional
+        What the raw scores are multiplied by; ``None`` means 1/√d_k, 1 no scaling.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    RowStatistics
+        Largest weight, entropy, effective positions and squared norm of the softmax Jacobian
+        of each row.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number of the kind needed, or `rng` is no generator.
+    ValueError
+        If `d_k`, `n_keys` or `n_rows` is below 1, or `scale` is negative or not finite.
+
+    Notes
+    -----
+    Used in the third and the fourth chapter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = sample_row_statistics(64, 1024, 500, scale=1.0, rng=np.random.default_rng(0))
+    >>> bool(abs(rows.max_weight.mean() - 0.71) < 0.05)
+    True
+    """
+    d_k = whole_number("d_k", d_k)
+    factor = scale_factor(scale, d_k)
+    n_keys, n_rows = whole_number("n_keys", n_keys), whole_number("n_rows", n_rows)
+    rng = generator(rng)
+    statistics = RowStatistics(*np.empty((4, n_rows)))
+    for rows in _row_blocks(n_rows, n_keys):
+        logits = factor * sample_score_rows(d_k, n_keys, rows.stop - rows.start, rng=rng)
+        p = softmax(logits)
+        statistics.max_weight[rows] = p.max(axis=-1)
+        statistics.entropy[rows] = entropy(p)
+        statistics.effective_positions[rows] = effective_positions(p)
+        statistics.jacobian_norm_squared[rows] = jacobian_norm_squared(p)
+    return statistics
+
+
+def meaningful_keys(weights: np.ndarray, *, share: float = 0.1) -> np.ndarray:
+    r"""Return the fraction of keys that still receive a meaningful gradient.
+
+    A key counts if the slope of its own weight exceeds `share` times what it would be at the
+    uniform row: :math:`p(1-p) > \mathrm{share}/n`. The threshold is a convention.
+
+    Parameters
+    ----------
+    weights : numpy.ndarray, shape (..., n)
+        Attention weights.
+    share : float
+        The convention; positive.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        Fractions between 0 and 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `weights` is no array of distributions or `share` is not positive.
+
+    Notes
+    -----
+    Used in the fourth chapter, *Gradients*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(meaningful_keys(np.array([0.98, 0.02, 0.0, 0.0])))
+    0.0
+    """
+    p, _ = distribution(weights)
+    threshold = real_number("share", share, positive=True) / p.shape[-1]
+    return (p * (1 - p) > threshold).mean(axis=-1)
+
+
+def sample_query_gradients(
+    d_k: int,
+    n_keys: int,
+    n_rows: int,
+    *,
+    scale: float | None = None,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    r"""Draw the length of the loss gradient that reaches one query, exactly, without vectors.
+
+    With u the usefulness of each value (standard normal, independent of the keys),
+
+    .. math:: \frac{\partial L}{\partial q} = \text{scale}\sum_j w_j k_j,
+              \qquad w = J u, \quad J = \mathrm{diag}(p) - p p^\top.
+
+    Only the component of each key along q enters p. The d_k - 1 others are independent of w,
+    so their weighted sum has length \|w\| times a chi variable: n_keys + 1 numbers stand for
+    n_keys vectors.
+
+    Parameters
+    ----------
+    d_k, n_keys, n_rows, scale, rng
+        As :func:`sample_row_statistics`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n_rows,)
+        Euclidean norms of ∂L/∂q.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`sample_row_statistics`.
+
+    Notes
+    -----
+    Derived in the fourth chapter, *Gradients*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scaled = sample_query_gradients(64, 1024, 500, rng=np.random.default_rng(0))
+    >>> raw = sample_query_gradients(64, 1024, 500, scale=1.0, rng=np.random.default_rng(0))
+    >>> bool(np.median(raw) > 15 * np.median(scaled))  # larger, not smaller
+    True
+    """
+    d_k = whole_number("d_k", d_k)
+    factor = scale_factor(scale, d_k)
+    n_keys, n_rows = whole_number("n_keys", n_keys), whole_number("n_rows", n_rows)
+    rng = generator(rng)
+    norms = np.empty(n_rows)
+    for rows in _row_blocks(n_rows, n_keys):
+        count = rows.stop - rows.start
+        query_norm = np.sqrt(rng.chisquare(d_k, (count, 1)))
+        along = rng.standard_normal((count, n_keys))
+        p = softmax(factor * query_norm * along)
+        usefulness = rng.standard_normal((count, n_keys))
+        w = p * (usefulness - (p * usefulness).sum(axis=-1, keepdims=True))
+        across = rng.chisquare(d_k - 1, count) if d_k > 1 else np.zeros(count)
+        norms[rows] = factor * np.sqrt((w * along).sum(-1) ** 2 + (w * w).sum(-1) * across)
+    return norms

@@ -1,0 +1,342 @@
+"""Softmax, its logarithm and its Jacobian, and two measures of how concentrated weights are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from attnlib._validation import axis_index, distribution, float_array
+
+__all__ = [
+    "effective_positions",
+    "entropy",
+    "jacobian_norm_squared",
+    "log_softmax",
+    "softmax",
+    "softmax_jacobian",
+    "softmax_vjp",
+]
+
+
+def _exponentials(x: ArrayLike, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return x - max x along the axis, its exponential, and the sum of that along the axis."""
+    logits = float_array("x", x, ndim=1, neg_inf=True)
+    index = axis_index(axis, logits)
+    peak = logits.max(axis=index, keepdims=True)
+    if np.isneginf(peak).any():
+        raise ValueError(
+            f"x must have a finite entry in every row along axis {axis}; "
+            "got a row that is -inf throughout, which leaves no key to choose"
+        )
+    with np.errstate(over="ignore"):  # a difference below the least number: weight 0
+        shifted = logits - peak
+    exponentials = np.exp(shifted)
+    # The sum of many float16 numbers may exceed what float16 can hold.
+    wide = np.result_type(logits, np.float32)
+    return shifted, exponentials, exponentials.sum(axis=index, keepdims=True, dtype=wide)
+
+
+def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
+    r"""Turn scores into weights that are positive and sum to one.
+
+    .. math:: p_i = \frac{e^{x_i}}{\sum_j e^{x_j}}
+
+    The largest score of each row is subtracted first. That leaves the weights unchanged and
+    makes overflow impossible; it does not make the weights any less sharp.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n, ...)
+        Scores. ``-inf`` hides an entry. float32 stays float32.
+    axis : int
+        The axis along which the weights sum to one.
+
+    Returns
+    -------
+    numpy.ndarray
+        Weights, of the shape of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` does not hold real numbers or `axis` is not an integer.
+    ValueError
+        If `x` holds NaN or +inf, has no entries along `axis`, or has a row of ``-inf`` only.
+
+    See Also
+    --------
+    log_softmax : The logarithm, without underflow.
+
+    Notes
+    -----
+    Introduced in the first chapter, *The puzzle*, and studied in the third, *Saturation*.
+
+    References
+    ----------
+    .. [1] J. S. Bridle, "Probabilistic interpretation of feedforward classification network
+       outputs, with relationships to statistical pattern recognition", Neurocomputing, 1990.
+
+    Examples
+    --------
+    >>> softmax([100, 102, 103]).round(3)
+    array([0.035, 0.259, 0.705])
+    """
+    _, weights, total = _exponentials(x, axis)
+    weights /= total
+    return weights
+
+
+def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
+    r"""Return the logarithm of the softmax weights, exact even where a weight underflows.
+
+    .. math:: \log p_i = x_i - \log \sum_j e^{x_j}
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n, ...)
+        Scores; ``-inf`` hides an entry.
+    axis : int
+        The axis along which the weights sum to one.
+
+    Returns
+    -------
+    numpy.ndarray
+        Natural logarithms of the weights, of the shape of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`softmax`.
+
+    References
+    ----------
+    .. [1] P. Blanchard, D. J. Higham, N. J. Higham, "Accurately computing the log-sum-exp and
+       softmax functions", IMA Journal of Numerical Analysis 41(4), 2021.
+
+    Examples
+    --------
+    >>> log_softmax([0.0, 1000.0])
+    array([-1000.,     0.])
+    """
+    shifted, _, total = _exponentials(x, axis)
+    return shifted - np.log(total).astype(shifted.dtype)
+
+
+def softmax_jacobian(weights: ArrayLike) -> np.ndarray:
+    r"""Return the derivative of every weight by every score.
+
+    .. math:: J_{ij} = \frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j)
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n)
+        Softmax weights, the *output* of :func:`softmax`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n, n)
+        Symmetric matrices whose rows sum to zero.
+
+    Raises
+    ------
+    TypeError
+        If `weights` does not hold real numbers.
+    ValueError
+        If `weights` is empty, negative, not finite, or does not sum to one.
+
+    See Also
+    --------
+    softmax_vjp : The product with a vector, without building the matrix.
+
+    Notes
+    -----
+    Derived in the fourth chapter, *Gradients*.
+
+    Examples
+    --------
+    >>> softmax_jacobian([0.5, 0.5])
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    """
+    p, _ = distribution(weights)
+    jacobian = -p[..., :, None] * p[..., None, :]
+    diagonal = np.arange(p.shape[-1])
+    jacobian[..., diagonal, diagonal] += p
+    return jacobian
+
+
+def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.ndarray:
+    r"""Multiply the Jacobian of softmax by a vector, in time proportional to its length.
+
+    .. math:: (J u)_i = p_i \Bigl(u_i - \sum_j p_j u_j\Bigr)
+
+    If `cotangent` is the gradient of a loss by the weights, the result is its gradient by the
+    scores. The Jacobian is symmetric, so this is also the forward derivative along `cotangent`.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n, ...)
+        Softmax weights.
+    cotangent : array_like, broadcastable to the shape of `weights`
+        The vector u.
+    axis : int
+        The axis along which the weights sum to one.
+
+    Returns
+    -------
+    numpy.ndarray
+        J u, of the broadcast shape.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If `weights` is no distribution, or the shapes do not fit.
+
+    Notes
+    -----
+    Derived in the fourth chapter, *Gradients*.
+
+    Examples
+    --------
+    >>> softmax_vjp([0.5, 0.5], [1.0, 0.0])
+    array([ 0.25, -0.25])
+    """
+    p, index = distribution(weights, axis)
+    u = float_array("cotangent", cotangent)
+    try:
+        fits = np.broadcast_shapes(u.shape, p.shape) == p.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"cotangent must broadcast to the shape of weights, {p.shape}; got shape {u.shape}"
+        )
+    return p * (u - (p * u).sum(axis=index, keepdims=True))
+
+
+def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
+    r"""Return the squared Frobenius norm of the softmax Jacobian without building it.
+
+    .. math:: \|J\|_F^2 = \sum_i p_i^2 - 2 \sum_i p_i^3 + \Bigl(\sum_i p_i^2\Bigr)^2
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n, ...)
+        Softmax weights.
+    axis : int
+        The axis along which they sum to one.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        One number for each row: 0 for a one-hot row, (n - 1) / n**2 for a uniform one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`softmax_jacobian`.
+
+    Notes
+    -----
+    Derived in the fourth chapter, *Gradients*.
+
+    Examples
+    --------
+    >>> float(jacobian_norm_squared([0.25, 0.25, 0.25, 0.25]))
+    0.1875
+    """
+    p, index = distribution(weights, axis)
+    squares = p * p
+    others = squares.sum(axis=index, keepdims=True) - squares
+    # At the largest weight of a saturated row that difference would be rounding noise.
+    top = np.expand_dims(p.argmax(axis=index), index)
+    rest = squares.copy()
+    np.put_along_axis(rest, top, 0, index)
+    np.put_along_axis(others, top, rest.sum(axis=index, keepdims=True), index)
+    # Equal to the formula above, but a sum of positive terms only.
+    return (squares * ((1 - p) ** 2 + others)).sum(axis=index)
+
+
+def entropy(weights: ArrayLike, axis: int = -1) -> Any:
+    r"""Return the Shannon entropy of the weights in nats.
+
+    .. math:: H(p) = -\sum_i p_i \log p_i
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n, ...)
+        Softmax weights.
+    axis : int
+        The axis along which they sum to one.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        From 0 (one key has all the weight) to log n (all keys have the same).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`softmax_jacobian`.
+
+    Notes
+    -----
+    Used as a measure of saturation in the third chapter.
+
+    References
+    ----------
+    .. [1] C. E. Shannon, "A mathematical theory of communication", Bell System Technical
+       Journal 27, 1948.
+
+    Examples
+    --------
+    >>> float(entropy([0.5, 0.5]).round(4))
+    0.6931
+    """
+    p, index = distribution(weights, axis)
+    logarithms = np.zeros_like(p)
+    np.log(p, out=logarithms, where=p > 0)
+    # abs: a one-hot row would otherwise give -0.0
+    return np.abs((p * logarithms).sum(axis=index))
+
+
+def effective_positions(weights: ArrayLike, axis: int = -1) -> Any:
+    """Return how many equally weighted keys would have the same entropy, exp(H).
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n, ...)
+        Softmax weights.
+    axis : int
+        The axis along which they sum to one.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        From 1 to n.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`softmax_jacobian`.
+
+    Notes
+    -----
+    Used as a measure of saturation in the third chapter. Ecology knows it as the Hill number
+    of order one [1]_.
+
+    References
+    ----------
+    .. [1] M. O. Hill, "Diversity and evenness: a unifying notation and its consequences",
+       Ecology 54(2), 1973.
+
+    Examples
+    --------
+    >>> float(effective_positions([0.25, 0.25, 0.25, 0.25]).round(4))
+    4.0
+    """
+    return np.exp(entropy(weights, axis))
