@@ -1,0 +1,76 @@
+# Two commands are enough: `make book` builds the site, `make test` checks everything.
+# Each makes its own environment in .venv first. `make help` lists the rest.
+
+PYTHON ?= python3
+VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+RUN := $(BIN)/python
+PIP := $(RUN) -m pip install --disable-pip-version-check --quiet
+# `make lock UPGRADE=--upgrade` takes the newest versions; without it, pins that still fit stay.
+UPGRADE ?=
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header \
+	--no-annotate --no-emit-index-url $(UPGRADE)
+
+.PHONY: help book test serve lab notebooks lint format lock clean
+
+help:
+	@echo "make book       build the site in _build/html"
+	@echo "make test       run every test, the book's own cells included"
+	@echo "make serve      preview in the browser that follows your edits"
+	@echo "make lab        JupyterLab on the chapters"
+	@echo "make notebooks  execute every notebook in place"
+	@echo "make lint       check code and notebooks; make format mends what it can"
+	@echo "make lock       write the pinned versions anew"
+	@echo "make clean      remove what was built; the environment stays"
+
+book: $(VENV)/.book
+	$(BIN)/jupyter-book build -n -W --keep-going .
+	@echo "Open $(CURDIR)/_build/html/index.html"
+
+test: $(VENV)/.test
+	@$(RUN) tools/run_tests.py $(ARGS)
+
+serve: $(VENV)/.book
+	$(BIN)/sphinx-autobuild -n --keep-going -c tools/preview --watch attnlib --watch _ext \
+		--ignore "$(CURDIR)/_build/*" --ignore "$(CURDIR)/.*" --ignore "$(CURDIR)/tests/*" \
+		--re-ignore "__pycache__|\.ipynb_checkpoints" \
+		--open-browser --port 0 . _build/preview/html
+
+lab: $(VENV)/.book
+	$(BIN)/jupyter-lab --ServerApp.root_dir="$(CURDIR)" chapters/01_puzzle.ipynb
+
+notebooks: $(VENV)/.book
+	$(RUN) tools/notebooks.py execute
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(RUN) tools/notebooks.py check
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(VENV)/.book
+	$(PIP) uv
+	$(COMPILE) --extra book -o requirements.txt pyproject.toml
+	$(COMPILE) --extra book --extra test -c requirements.txt -o requirements-dev.txt pyproject.toml
+
+clean:
+	$(PYTHON) -c "import shutil; shutil.rmtree('_build', ignore_errors=True)"
+
+# The stamps say for which pins the environment was filled, so that a second run installs nothing.
+$(VENV)/.book: requirements.txt pyproject.toml
+	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Python 3.11 or newer is needed, and $(PYTHON) is ' + sys.version.split()[0] + '. Name another one: make PYTHON=python3.12 ...')"
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -r requirements.txt
+	$(PIP) --no-deps -e .
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(VENV)/.test: $(VENV)/.book requirements-dev.txt
+	$(PIP) -r requirements-dev.txt
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"

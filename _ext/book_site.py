@@ -1,0 +1,172 @@
+"""What the book's site needs beyond Jupyter Book's configuration.
+
+* Pages never show what the code no longer computes: the execution cache belongs to one state of
+  ``attnlib`` and of the pinned versions.
+* Pages load only what they use.
+* One address, that of the repository, switches on every link that needs it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+ROOT = Path(__file__).resolve().parent.parent
+REPOSITORY_BUTTONS = ("use_repository_button", "use_source_button", "use_issues_button")
+# The theme ships its icons twice, as a font and as a script of 1.5 MB. The font does.
+_ICON_SCRIPT = re.compile(
+    r"\n?[ \t]*<(?:script|link)\b[^>]*scripts/fontawesome\.js[^>]*>(?:</script>)?"
+)
+# What the theme copies into the site and no page of it uses.
+UNUSED_FILES = ("scripts/fontawesome.js*", "**/*.map", "sphinx-thebe.*", "*webpack-macros.html")
+
+
+def computation_digest(root: Path) -> str:
+    """Return a digest of all that the outputs depend on beside the notebooks themselves.
+
+    Parameters
+    ----------
+    root : Path
+        The folder that holds ``attnlib`` and ``requirements.txt``.
+
+    Returns
+    -------
+    str
+        Sixteen hexadecimal digits.
+    """
+    digest = hashlib.sha256(platform.python_version().encode())
+    for path in [root / "requirements.txt", *sorted((root / "attnlib").rglob("*.py"))]:
+        content = path.read_bytes()
+        digest.update(f"\0{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:16]
+
+
+def choose_cache(app: Sphinx, config: Config) -> None:
+    """Give each state of the code an execution cache of its own.
+
+    The path of the cache is part of what Sphinx remembers about the last build, so another state of
+    the code makes it read every notebook again as well.
+    """
+    caches = Path(app.outdir).parent / ".jupyter_cache"
+    current = caches / computation_digest(ROOT)
+    if caches.is_dir():
+        for other in caches.iterdir():
+            if other != current:
+                shutil.rmtree(other) if other.is_dir() else other.unlink()
+    config["nb_execution_cache_path"] = str(current)
+
+
+def site_address(repository: str) -> str:
+    """Return where a repository's pages are published, or nothing if that is not known.
+
+    Parameters
+    ----------
+    repository : str
+        The address of the repository.
+
+    Returns
+    -------
+    str
+        The address of its GitHub Pages, with a slash at the end.
+
+    Examples
+    --------
+    >>> site_address("https://github.com/someone/some-book")
+    'https://someone.github.io/some-book/'
+    >>> site_address("https://example.org/some-book")
+    ''
+    """
+    parts = urlsplit(repository)
+    names = parts.path.strip("/").removesuffix(".git").split("/")
+    if parts.netloc != "github.com" or len(names) != 2:
+        return ""
+    owner, name = names
+    home = f"{owner.lower()}.github.io"
+    return f"https://{home}/" if name.lower() == home else f"https://{home}/{name}/"
+
+
+def apply_repository(_app: Sphinx, config: Config) -> None:
+    """Switch on what needs the repository's address, or take it all away without one."""
+    options = config["html_theme_options"]
+    repository = os.environ.get("REPOSITORY_URL") or options.get("repository_url") or ""
+    repository = repository.rstrip("/").removesuffix(".git")
+    if not repository:
+        options.pop("repository_url", None)
+        options.pop("launch_buttons", None)
+        return
+    options["repository_url"] = repository
+    options.update(dict.fromkeys(REPOSITORY_BUTTONS, True))
+    address = config["html_baseurl"] or site_address(repository)
+    if address:
+        config["html_baseurl"] = address
+        config["ogp_site_url"] = address
+
+
+def drop_unused_scripts(
+    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Leave out what Jupyter Book and myst-nb load on every page and this book never uses.
+
+    Live code by Thebe is not offered (and its constant, written twice, is an error in the console);
+    the notebooks show no ipywidgets.
+    """
+    context["script_files"][:] = [
+        script for script in context.get("script_files", []) if not is_unused(script)
+    ]
+    context["css_files"][:] = [
+        sheet for sheet in context.get("css_files", []) if "thebe" not in file_name(sheet)
+    ]
+
+
+def file_name(asset: object) -> str:
+    """Return the file name of a script or style sheet of a page's context."""
+    return str(getattr(asset, "filename", asset) or "")
+
+
+def is_unused(script: object) -> bool:
+    """Say whether a script belongs to Thebe or to the widget manager."""
+    attributes = getattr(script, "attributes", None) or {}
+    name = file_name(script)
+    return (
+        "thebe" in name
+        or "THEBE_JS_URL" in (attributes.get("body") or "")
+        or "require" in name
+        or "html-manager" in name
+        or "jupyter.widget" in (attributes.get("type") or "")
+    )
+
+
+def trim_site(app: Sphinx, error: Exception | None) -> None:
+    """Take the icons' script, which the theme's template always names, and unused files away."""
+    if error is not None or app.builder.format != "html":
+        return
+    site = Path(app.outdir)
+    for page in site.rglob("*.html"):
+        before = page.read_text(encoding="utf-8")
+        after = _ICON_SCRIPT.sub("", before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+    for pattern in UNUSED_FILES:
+        for path in (site / "_static").glob(pattern):
+            path.unlink()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the above to the build."""
+    app.connect("config-inited", choose_cache)
+    app.connect("config-inited", apply_repository)
+    # after the extensions that add the scripts
+    app.connect("html-page-context", drop_unused_scripts, priority=900)
+    app.connect("build-finished", trim_site)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,35 @@
+"""Run every test in one pytest session; what ``make test`` and CI call.
+
+System parts that are missing are installed first where that is possible. What could not be
+obtained is listed after pytest's summary as "not run"; with ``CI=true`` in the environment that is
+a failure.
+Arguments are handed on to pytest.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.chromium import ensure_chromium  # noqa: E402
+
+
+def main() -> int:
+    """Return pytest's exit status, or 1 if something could not be run where it has to be."""
+    missing = [] if ensure_chromium() else ["tests/site/test_browser.py: no Chromium was found"]
+    selected = sys.argv[1:]
+    coverage = [] if selected else ["--cov", "--cov-report=term"]
+    command = [sys.executable, "-m", "pytest", *coverage, *selected]
+    status = subprocess.run(command, cwd=ROOT, check=False).returncode
+    for what in missing:
+        sys.stdout.write(f"not run: {what}\n")
+    return status or int(bool(missing) and os.environ.get("CI") == "true")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
