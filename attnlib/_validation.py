@@ -190,9 +190,7 @@ def scale_factor(scale: Any, d_k: int) -> float:
         return 1 / math.sqrt(d_k)
     factor = real_number("scale", scale)
     if factor < 0:
-        raise ValueError(
-            f"scale must not be negative (it is an inverse temperature); got {factor}"
-        )
+        raise ValueError(f"scale must not be negative (it is an inverse temperature); got {factor}")
     return factor
 
 

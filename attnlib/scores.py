@@ -338,9 +338,7 @@ def score_sf(z: ArrayLike, d_k: int) -> Any:
     return np.vectorize(tail, otypes=[float])(scores)[()]
 
 
-def sample_scores(
-    d_k: int, size: int | tuple[int, ...], *, rng: np.random.Generator
-) -> np.ndarray:
+def sample_scores(d_k: int, size: int | tuple[int, ...], *, rng: np.random.Generator) -> np.ndarray:
     r"""Draw scores of independent pairs q, k of standard normal vectors.
 
     Given q, the score is normal with standard deviation \|q\|; and \|q\|² has a chi-square

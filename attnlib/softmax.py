@@ -163,7 +163,7 @@ def softmax_jacobian(weights: ArrayLike) -> np.ndarray:
     p, _ = distribution(weights)
     jacobian = -p[..., :, None] * p[..., None, :]
     diagonal = np.arange(p.shape[-1])
-    jacobian[..., diagonal, diagonal] += p
+    jacobian[..., diagonal, diagonal] = p * (1 - p)  # p - p² would cancel where p is near 1
     return jacobian
 
 
