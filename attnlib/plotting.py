@@ -477,7 +477,8 @@ def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.n
     >>> plt.close(figure)
     """
     figure, (axes,) = _panels(height=4.6)
-    for arm, rows, hatch in ((UNSCALED, unscaled, "//"), (SCALED, scaled, None)):
+    arms = ((UNSCALED, unscaled, "//", "^"), (SCALED, scaled, None, "v"))
+    for arm, rows, hatch, rms_marker in arms:
         low, median, high, rms = rows.T
         axes.fill_between(
             widths, low, high, color=arm["color"], alpha=0.18, hatch=hatch, linewidth=0
@@ -488,7 +489,7 @@ def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.n
             rms,
             color=arm["color"],
             linestyle=":",
-            marker="^",
+            marker=rms_marker,
             label=f"{arm['label']}: root mean square",
         )
     axes.set_xscale("log", base=2)

@@ -1,0 +1,337 @@
+"""Alter every formula of the package, one place at a time, and see that some test notices.
+
+``python mutation.py softmax`` collects the tests once and runs them, noting which test calls
+which function. Then it forks for every mutant: the child puts the altered function's code in
+place of the original's, so that whoever holds the function gets the altered one, and runs the
+tests that call it, the quickest first, until one fails. The result is a JSON object on the last
+line: the number of mutants, and those that no test noticed.
+
+Mutmut and Cosmic Ray start pytest anew for each mutant or mutate whole strings and messages as
+well; a minute for all mutants, inside the test run itself, needs something smaller.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import gc
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+HERE = Path(__file__).parent
+PACKAGE = HERE.parents[1] / "attnlib"
+TEST_FILES = {
+    "softmax": ["test_softmax.py", "test_errors.py"],
+    "attention": ["test_attention.py", "test_errors.py"],
+    "scores": ["test_scores.py", "test_samplers.py", "test_errors.py"],
+    "saturation": ["test_saturation.py", "test_samplers.py", "test_errors.py"],
+    "_validation": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
+}
+QUICK = 0.02
+"""Seconds; a test that takes longer is run last."""
+SECONDS_PER_MUTANT = 30
+"""An altered loop may never end; the kernel stops the child then, and that counts as noticed."""
+
+OPERATORS = {
+    ast.Add: [ast.Sub],
+    ast.Sub: [ast.Add],
+    ast.Mult: [ast.Div],
+    ast.Div: [ast.Mult],
+    ast.FloorDiv: [ast.Mult],
+    ast.Mod: [ast.Add],
+    ast.Pow: [ast.Mult],
+    ast.MatMult: [ast.Mult],
+}
+COMPARISONS = {
+    ast.Lt: [ast.LtE, ast.Gt],
+    ast.LtE: [ast.Lt, ast.Gt],
+    ast.Gt: [ast.GtE, ast.Lt],
+    ast.GtE: [ast.Gt, ast.Lt],
+    ast.Eq: [ast.NotEq],
+    ast.NotEq: [ast.Eq],
+    ast.Is: [ast.IsNot],
+    ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn],
+    ast.NotIn: [ast.In],
+}
+BUILTINS = {"max": "min", "min": "max", "abs": "float", "sum": "max"}
+SPECIAL = {"gammaln": "digamma", "kve": "ive", "log_ndtr": "ndtr"}
+MATH = {"exp": "expm1", "log": "log1p", "sqrt": "exp", "hypot": "fmod"}
+ARRAYS = {
+    "max": "min",
+    "min": "max",
+    "argmax": "argmin",
+    "sum": "mean",
+    "mean": "sum",
+    "any": "all",
+    "all": "any",
+    "exp": "expm1",
+    "log": "log1p",
+    "log1p": "log",
+    "sqrt": "square",
+    "hypot": "maximum",
+    "abs": "positive",
+    "minimum": "maximum",
+    "isnan": "isinf",
+    "isinf": "isnan",
+    "isposinf": "isneginf",
+    "isneginf": "isposinf",
+    "isfinite": "isnan",
+    "zeros": "ones",
+    "zeros_like": "ones_like",
+    "ones_like": "zeros_like",
+    "standard_normal": "standard_exponential",
+    "chisquare": "poisson",
+}
+"""What a function is replaced by: one that takes the same arguments and does something else."""
+
+
+def numbers_near(value: float) -> list[float]:
+    """Return what a constant is replaced by: its neighbours, or a tenth more if it is large."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1] if abs(value) < 100 else [round(value * 1.1)]
+    return [value * 1.1, -value] if value else [1.0]
+
+
+def replacements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what may stand in place of one node of the syntax tree."""
+    yield from _other_operators(node)
+    yield from _other_functions(node)
+    match node:
+        case ast.UnaryOp(op=ast.USub() | ast.Invert() | ast.Not(), operand=operand):
+            yield operand
+        case ast.Constant(value=bool() | int() | float() as value):
+            yield from map(ast.Constant, numbers_near(value))
+        case ast.IfExp(body=body, orelse=orelse):
+            yield _with(node, body=orelse, orelse=body)
+
+
+def _other_operators(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.BinOp(op=op) | ast.AugAssign(op=op):
+            for other in OPERATORS.get(type(op), []):
+                yield _with(node, op=other())
+        case ast.BoolOp(op=op):
+            yield _with(node, op=ast.And() if isinstance(op, ast.Or) else ast.Or())
+        case ast.Compare(ops=ops):
+            for place, op in enumerate(ops):
+                for other in COMPARISONS[type(op)]:
+                    yield _with(node, ops=[*ops[:place], other(), *ops[place + 1 :]])
+
+
+def _other_functions(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.Name(id=name) if name in BUILTINS:
+            yield ast.Name(BUILTINS[name], ast.Load())
+        case ast.Name(id=name, ctx=ast.Load()) if name in SPECIAL:
+            yield ast.Name(SPECIAL[name], ast.Load())
+        case ast.Attribute(value=ast.Name(id="math"), attr=name) if name in MATH:
+            yield _with(node, attr=MATH[name])
+        case ast.Attribute(value=value, attr=name) if name in ARRAYS:
+            if not isinstance(value, ast.Name) or value.id != "math":
+                yield _with(node, attr=ARRAYS[name])
+
+
+def _with(node: ast.AST, **fields: object) -> ast.AST:
+    other = copy.copy(node)
+    for name, value in fields.items():
+        setattr(other, name, value)
+    return other
+
+
+def places(function: ast.FunctionDef) -> Iterator[tuple[list[ast.AST], str, int | None]]:
+    """Yield every place where a formula may stand: its ancestors, and where in the last it is."""
+    stack: list[list[ast.AST]] = [[function]]
+    while stack:
+        ancestors = stack.pop()
+        parent = ancestors[-1]
+        for field, value in ast.iter_fields(parent):
+            if field in {"annotation", "returns", "decorator_list", "exc"}:
+                continue  # types, and the words of error messages
+            children = enumerate(value) if isinstance(value, list) else [(None, value)]
+            for index, child in children:
+                if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
+                    yield ancestors, field, index
+                    stack.append([*ancestors, child])
+
+
+def mutants(source: str) -> Iterator[tuple[str, str, ast.Module]]:
+    """Yield (description, name of the function, altered module) for every alteration."""
+    tree = ast.parse(source)
+    seen: Counter[str] = Counter()
+    for function in tree.body:
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for ancestors, field, index in places(function):
+            parent = ancestors[-1]
+            holder = getattr(parent, field)
+            original = holder if index is None else holder[index]
+            for other in replacements(original):
+                context = _context([*ancestors, original])
+                before = _shown(context)
+                _put(parent, field, index, other)
+                after = _shown(other if context is original else context)
+                change = f"{function.name}: {before} -> {after}"
+                seen[change] += 1
+                if seen[change] > 1:
+                    change += f" ({seen[change]})"
+                yield change, function.name, tree
+                _put(parent, field, index, original)
+
+
+def _context(chain: list[ast.AST]) -> ast.AST:
+    """Return the smallest expression around the last node that shows where it stands."""
+    chosen = chain[-1]
+    for node in reversed(chain):
+        if not isinstance(node, (ast.expr, ast.keyword, ast.Assign, ast.AugAssign, ast.Return)):
+            break
+        chosen = node
+        if len(_shown(node)) >= 10 or isinstance(node, ast.keyword):
+            break
+    return chosen
+
+
+def _put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    if index is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[index] = node
+
+
+def _shown(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 90 else f"{text[:60]}...{text[-27:]}"
+
+
+def install(tree: ast.Module, function: str, module: str) -> None:
+    """Put the altered function's code and defaults in place of the original's."""
+    namespace = {"__name__": f"attnlib.{module}"}
+    code = compile(ast.fix_missing_locations(tree), f"<mutant of {module}>", "exec")
+    exec(code, namespace)  # noqa: S102
+    special = importlib.import_module("scipy.special")
+    original: FunctionType = getattr(sys.modules[f"attnlib.{module}"], function)
+    original.__globals__.update({name: getattr(special, name) for name in SPECIAL.values()})
+    altered = namespace[function]
+    original.__code__ = altered.__code__
+    original.__defaults__ = altered.__defaults__
+    original.__kwdefaults__ = altered.__kwdefaults__
+
+
+def watch(module: str) -> set[str]:
+    """Let every function of the module put its name into the set returned when it is called."""
+    called: set[str] = set()
+    tree = ast.parse((PACKAGE / f"{module}.py").read_text("utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        function.body[0:0] = ast.parse(f"_called.add({function.name!r})").body
+    vars(sys.modules[f"attnlib.{module}"])["_called"] = called
+    for function in functions:
+        install(tree, function.name, module)
+    return called
+
+
+class MutationRun:
+    """A pytest plugin that runs the collected tests once for every mutant of a module."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+        self.survivors: list[str] = []
+        self.count = 0
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run every test once, then for every mutant the tests that call what it alters."""
+        callers = self.watched_run(session.items)
+        gc.freeze()  # else the children copy every page that the collector marks
+        source = (PACKAGE / f"{self.module}.py").read_text("utf-8")
+        for change, function, tree in mutants(source):
+            self.count += 1
+            if not self.notices(tree, function, callers.get(function, [])):
+                self.survivors.append(change)
+        return True
+
+    def watched_run(self, items: list[pytest.Item]) -> dict[str, list[pytest.Item]]:
+        """Return the tests that call each function, the most promising first.
+
+        That is the quick tests of the module itself, then the many of its errors, then the slow.
+        """
+        callers: dict[str, list[tuple[bool, bool, float, int, pytest.Item]]] = {}
+        own = f"test_{self.module}.py"
+        called = watch(self.module)
+        for number, item in enumerate(items):
+            called.clear()
+            started = time.perf_counter()
+            failure = first_failure([item])
+            if failure:
+                raise RuntimeError(f"a test fails without any mutant: {failure}")
+            seconds = time.perf_counter() - started
+            entry = (seconds > QUICK, own != item.path.name, seconds, number, item)
+            for function in called:
+                callers.setdefault(function, []).append(entry)
+        return {name: [item for *_, item in sorted(tests)] for name, tests in callers.items()}
+
+    def notices(self, tree: ast.Module, function: str, items: list[pytest.Item]) -> bool:
+        """Run the tests in a child that has the altered function."""
+        if not items:
+            return False
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                signal.alarm(SECONDS_PER_MUTANT)
+                install(tree, function, self.module)
+                status = 1 if first_failure(items) else 0
+            finally:
+                os._exit(status)
+        return os.waitpid(child, 0)[1] != 0
+
+
+def first_failure(items: list[pytest.Item]) -> str | None:
+    """Run tests until one fails, and return what it says."""
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        for report in runtestprotocol(item, log=False, nextitem=following):
+            if report.failed:
+                return f"{item.nodeid}\n{report.longreprtext}"
+    return None
+
+
+def main(module: str) -> int:
+    """Run the tests against every mutant of the module and print what survived."""
+    os.environ["ATTNLIB_HYPOTHESIS_PROFILE"] = "mutants"
+    run = MutationRun(module)
+    arguments = [
+        *(str(HERE / name) for name in TEST_FILES[module]),
+        f"--confcutdir={HERE}",
+        f"--rootdir={HERE.parents[1]}",
+        "-m",
+        "not not_for_mutants",
+        "-qq",
+        "--numprocesses=0",
+        "-p",
+        "no:cacheprovider",
+        "--no-header",
+        "--no-summary",
+        "--tb=line",  # nobody reads the tracebacks, and they take most of the time
+        "--assert=plain",
+    ]
+    status = pytest.main(arguments, plugins=[run])
+    print()
+    print(json.dumps({"count": run.count, "survivors": run.survivors}))
+    return int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,138 @@
+"""What the package promises as a whole: light to import, annotated, documented."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+import typing
+from pathlib import Path
+
+import pytest
+
+import attnlib
+
+PACKAGE = Path(attnlib.__file__).parent
+FUNCTIONS = sorted(n for n in attnlib.__all__ if inspect.isfunction(getattr(attnlib, n)))
+SECTIONS = (
+    "Parameters",
+    "Returns",
+    "Raises",
+    "See Also",
+    "Notes",
+    "References",
+    "Examples",
+)
+HEAVY = ("scipy", "matplotlib", "ipywidgets", "traitlets", "IPython", "pandas", "mpmath")
+
+pytestmark = pytest.mark.not_for_mutants
+
+
+def modules_after(statement: str) -> set[str]:
+    """Return the top-level modules a fresh interpreter has loaded after the statement."""
+    program = f"{statement}; import sys; print(*{{name.split('.')[0] for name in sys.modules}})"
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=PACKAGE.parent,
+    )
+    return set(result.stdout.split())
+
+
+def test_importing_the_package_loads_numpy_and_nothing_else():
+    beyond_numpy = modules_after("import attnlib") - modules_after("import numpy")
+    assert not beyond_numpy & set(HEAVY)
+    third_party = beyond_numpy - sys.stdlib_module_names - {"attnlib"}
+    # what a virtual environment's own .pth files load is loaded by `import numpy` as well
+    assert not third_party
+
+
+def test_plotting_loads_no_scipy():
+    assert "matplotlib" in modules_after("import attnlib.plotting")
+    assert "scipy" not in modules_after("import attnlib.plotting")
+
+
+def test_the_public_names_are_those_of_the_modules():
+    assert list(attnlib.__all__) == sorted(attnlib.__all__)
+    listed = set()
+    for path in PACKAGE.glob("*.py"):
+        if path.stem in {"softmax", "scores", "attention", "saturation"}:
+            module = sys.modules[f"attnlib.{path.stem}"]
+            assert list(module.__all__) == sorted(module.__all__)
+            defined = {
+                node.name
+                for node in ast.parse(path.read_text("utf-8")).body
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+                and not node.name.startswith("_")
+            }
+            assert set(module.__all__) == defined
+            listed |= defined
+    assert set(attnlib.__all__) == listed
+
+
+def sections(docstring: str) -> dict[str, str]:
+    """Split a numpydoc docstring at its underlined headings."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(docstring), flags=re.MULTILINE)
+    assert len(set(parts[1::2])) == len(parts[1::2]), "a section occurs twice"
+    return {"": parts[0]} | dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_documented(name):
+    function = getattr(attnlib, name)
+    parts = sections(function.__doc__)
+    assert [part for part in SECTIONS if part in parts] == list(parts)[1:], "order or unknown name"
+    assert {"Parameters", "Returns", "Raises", "Examples"} <= set(parts)
+    summary = parts[""].splitlines()[0]
+    assert summary.endswith(".")
+    assert len(summary) <= 100
+    described = {
+        word.strip()
+        for line in re.findall(r"^(?! )([\w, ]+?)(?: : .*)?$", parts["Parameters"], re.MULTILINE)
+        for word in line.split(",")
+    }
+    assert described == set(inspect.signature(function).parameters)
+    assert ">>> " in parts["Examples"]
+    assert re.search(r"\b(TypeError|ValueError)\b", parts["Raises"])
+    assert parts["Returns"].strip()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_notes_name_the_chapter(name):
+    notes = sections(getattr(attnlib, name).__doc__).get("Notes", "")
+    if name in {"log_softmax", "causal_mask"}:  # tools that no chapter derives
+        return
+    assert re.search(r"\b(first|second|third|fourth)\b.*\bchapter\b", notes, re.DOTALL)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_annotated(name):
+    function = getattr(attnlib, name)
+    hints = typing.get_type_hints(function)
+    assert set(hints) == {*inspect.signature(function).parameters, "return"}
+
+
+def test_randomness_is_always_an_argument():
+    for name in FUNCTIONS:
+        parameters = inspect.signature(getattr(attnlib, name)).parameters
+        assert name.startswith("sample_") == ("rng" in parameters)
+    for path in PACKAGE.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                assert "np.random." not in ast.unparse(node.func), f"{path.name}: {node.lineno}"
+
+
+def test_scipy_and_matplotlib_are_imported_where_they_are_needed():
+    for path in PACKAGE.glob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in tree.body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                root = (
+                    node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+                ).split(".")[0]
+                assert root != "scipy", path.name
+                assert root != "matplotlib" or path.stem == "plotting"
