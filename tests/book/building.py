@@ -1,0 +1,35 @@
+"""Building a book by the command that ``make book`` uses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+
+class BuildResult(NamedTuple):
+    """How a build ended and what it said."""
+
+    status: int
+    output: str
+
+
+#: The recipe of ``make book``, without the environment's folder.
+COMMAND = ("jupyter-book", "build", "-n", "-W", "--keep-going", ".")
+
+
+def build(root: Path) -> BuildResult:
+    """Build the book in a folder into its ``_build/html``."""
+    program, *arguments = COMMAND
+    run = subprocess.run(
+        [Path(sys.executable).with_name(program), *arguments],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(root)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return BuildResult(run.returncode, run.stdout)

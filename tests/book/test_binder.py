@@ -1,0 +1,87 @@
+"""The Binder configuration works in a clean environment, to the letter."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.book.notebooks import ROOT
+from tools import binder_check
+from tools.binder_check import BinderError
+
+
+def test_every_chapter_runs_where_binder_would_run_it(tmp_path: Path) -> None:
+    assert re.search(r"= \d+ passed in", binder_check.follow(tmp_path))
+
+
+def test_the_stated_version_is_one_that_the_package_supports() -> None:
+    folder = binder_check.configuration_folder(ROOT)
+    stated = binder_check.stated_version((folder / "runtime.txt").read_text(encoding="utf-8"))
+    assert stated >= binder_check.OLDEST
+
+
+@pytest.mark.parametrize(
+    "runtime", ["", "3.12", "python-3", "python-3.12.1", "python-3.x", "r-4.1", "python-3.10"]
+)
+def test_a_bad_version_is_refused(runtime: str) -> None:
+    with pytest.raises(BinderError):
+        binder_check.stated_version(runtime)
+
+
+def configuration(root: Path, **changed: str | None) -> Path:
+    """Write a Binder configuration, some of its files changed or left out."""
+    files = {"runtime.txt": "python-3.12\n", "requirements.txt": "", "postBuild": "#!/bin/sh\n"}
+    for name, text in (files | changed).items():
+        if text is not None:
+            path = root / ".binder" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            path.chmod(0o755 if name == "postBuild" else 0o644)
+    return root / ".binder"
+
+
+def test_a_complete_configuration_is_accepted(tmp_path: Path) -> None:
+    folder = configuration(tmp_path)
+    assert binder_check.configuration_folder(tmp_path) == folder
+    binder_check.check_files(folder)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"environment.yml": "name: x"}, {"requirements.txt": None}, {"postBuild": "echo"}],
+)
+def test_a_configuration_that_is_not_followed_here_is_refused(
+    tmp_path: Path, changed: dict[str, str | None]
+) -> None:
+    with pytest.raises(BinderError):
+        binder_check.check_files(configuration(tmp_path, **changed))
+
+
+def test_a_step_that_may_not_be_executed_is_refused(tmp_path: Path) -> None:
+    folder = configuration(tmp_path)
+    (folder / "postBuild").chmod(0o644)
+    with pytest.raises(BinderError, match="executable"):
+        binder_check.check_files(folder)
+
+
+def test_no_configuration_and_two_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BinderError):
+        binder_check.configuration_folder(tmp_path)
+    (tmp_path / "binder").mkdir()
+    configuration(tmp_path)
+    with pytest.raises(BinderError):
+        binder_check.configuration_folder(tmp_path)
+
+
+def test_a_step_that_fails_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(BinderError, match="ended with"):
+        binder_check.run(
+            ["python3", "-c", "raise SystemExit(3)"], tmp_path, {"PATH": "/usr/bin:/bin"}
+        )
+
+
+def test_the_examples_run() -> None:
+    assert doctest.testmod(binder_check).failed == 0

@@ -1,0 +1,110 @@
+"""Every citation has its entry, every entry is complete and cited."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pybtex.database import BibliographyData, parse_file, parse_string
+
+from tests.book.notebooks import NOTEBOOKS, PAGES, ROOT, read
+
+CITE = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
+REQUIRED = {
+    "article": {"title", "journal", "year"},
+    "book": {"title", "publisher", "year"},
+    "incollection": {"title", "booktitle", "publisher", "year"},
+    "inproceedings": {"title", "booktitle", "year"},
+    "misc": {"title", "year", "howpublished"},
+    "online": {"title", "year", "url"},
+    "phdthesis": {"title", "school", "year"},
+    "techreport": {"title", "institution", "year"},
+    "unpublished": {"title", "year", "note"},
+}
+# What stands in for `howpublished` in an entry of type misc.
+WHERE = {"howpublished", "url", "eprint", "doi"}
+
+
+def cited_keys(text: str) -> set[str]:
+    """Return the keys that a text cites."""
+    return {key.strip() for keys in CITE.findall(text) for key in keys.split(",")}
+
+
+def page_text(page: str) -> str:
+    """Return the Markdown of a page of the book."""
+    name = page if page.endswith((".ipynb", ".md")) else f"{page}.ipynb"
+    if name in NOTEBOOKS:
+        return "\n".join(cell.source for cell in read(name).cells if cell.cell_type == "markdown")
+    return (ROOT / f"{page.removesuffix('.md')}.md").read_text(encoding="utf-8")
+
+
+def entry_problems(entries: BibliographyData) -> list[str]:
+    """List what is missing in the entries of a bibliography."""
+    problems = []
+    for key, entry in entries.entries.items():
+        if entry.type not in REQUIRED:
+            problems.append(f"{key}: unknown type {entry.type}")
+            continue
+        fields = {name.lower() for name, value in entry.fields.items() if value.strip()}
+        if entry.type == "misc" and fields & WHERE:
+            fields.add("howpublished")
+        problems += [f"{key}: no {field}" for field in sorted(REQUIRED[entry.type] - fields)]
+        if not (entry.persons.get("author") or entry.persons.get("editor")):
+            problems.append(f"{key}: no author")
+        if not re.fullmatch(r"(?:1[89]|20)\d\d", entry.fields.get("year", "")):
+            problems.append(f"{key}: the year is no year")
+        doi = entry.fields.get("doi", "")
+        if doi and not re.fullmatch(r"10\.\d{4,9}/\S+", doi):
+            problems.append(f"{key}: the DOI is no DOI")
+    return problems
+
+
+def bibliography() -> BibliographyData:
+    return parse_file(str(ROOT / "references.bib"), bib_format="bibtex")
+
+
+def test_every_entry_is_complete() -> None:
+    assert entry_problems(bibliography()) == []
+
+
+def test_every_citation_has_an_entry_and_every_entry_is_cited() -> None:
+    cited = set().union(*(cited_keys(page_text(page)) for page in PAGES))
+    # The references of docstrings are citations as well.
+    for module in ROOT.glob("attnlib/**/*.py"):
+        cited |= cited_keys(module.read_text(encoding="utf-8"))
+    known = set(bibliography().entries)
+    assert cited - known == set(), "cited without an entry"
+    assert known - cited == set(), "an entry that nothing cites"
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("{cite}`a2017` and {cite:t}`b2018,c2019`", {"a2017", "b2018", "c2019"}),
+        ("{doc}`a2017`", set()),
+    ],
+)
+def test_cited_keys_are_found(text: str, keys: set[str]) -> None:
+    assert cited_keys(text) == keys
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "@article{a, author={A, B}, title={T}, year={2017}}",
+        "@inproceedings{a, author={A, B}, title={T}, year={2017}}",
+        "@book{a, author={A, B}, title={T}, year={2017}}",
+        "@misc{a, author={A, B}, title={T}, year={2017}}",
+        "@misc{a, title={T}, year={2017}, url={https://example.org}}",
+        "@misc{a, author={A, B}, title={T}, year={soon}, url={https://example.org}}",
+        "@article{a, author={A, B}, title={T}, year={2017}, journal={J}, doi={nothing}}",
+        "@thing{a, author={A, B}, title={T}, year={2017}}",
+    ],
+)
+def test_an_incomplete_entry_is_reported(entry: str) -> None:
+    assert len(entry_problems(parse_string(entry, "bibtex"))) == 1
+
+
+def test_a_complete_entry_passes() -> None:
+    entry = "@article{a, author={A, B}, title={T}, year={2017}, journal={J}, doi={10.1000/182}}"
+    assert entry_problems(parse_string(entry, "bibtex")) == []

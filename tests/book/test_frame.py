@@ -1,0 +1,336 @@
+"""Every chapter has the same frame, its figures can be read aloud, and its draws are seeded."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+import nbformat
+import pytest
+
+from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read
+
+CONTRACT = re.compile(
+    r":{3,}\{admonition\} Contract\n:class: contract\n+(?P<body>.*?)\n:{3,}", re.DOTALL
+)
+PROMISES = [
+    r"\*\*You will be able to\*\* \S.*",
+    r"\*\*You need\*\* \S.*",
+    r"\*\*Time\*\* about \d+ minutes",
+    r"\*\*Difficulty\*\* (?:★☆☆ gentle|★★☆ moderate|★★★ demanding)",
+]
+PREDICT = re.compile(
+    r":{3,}\{admonition\} Predict first\n:class: predict\n+(?P<body>.*?)\n:{3,}", re.DOTALL
+)
+PREDICTIONS = 3
+TAKEAWAYS = 3
+READINGS = range(2, 5)
+MOST_WORDS = 4000
+MOST_FIGURES = 6
+DESCRIPTION = range(40, 200)
+SEEDED = {"default_rng", "Generator", "SeedSequence", "PCG64"}
+
+
+def section(content: nbformat.NotebookNode, title: str) -> str:
+    """Return the text under a second-level heading."""
+    text = "\n\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    return found[1] if found else ""
+
+
+def items(text: str) -> list[str]:
+    """Return the top-level items of the lists in a text."""
+    return re.findall(
+        r"^(?:[-*]|\d+\.) +(.*(?:\n(?:[ \t]+\S.*|\S(?<![-*]).*))*)", text, re.MULTILINE
+    )
+
+
+def title_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Hold the first cell and the page's description against the frame."""
+    problems = []
+    first = content.cells[0]
+    opening = re.match(r"\([\w-]+\)=\n+# (?P<title>[^\n]+)\n+\S", first.source)
+    if first.cell_type != "markdown" or opening is None:
+        problems.append("no label, title and opening paragraph in the first cell")
+    elif "$" in opening["title"] or "`" in opening["title"]:
+        problems.append("the title holds markup")
+    headings = [
+        line
+        for cell in content.cells
+        if cell.cell_type == "markdown"
+        for line in cell.source.split("\n")
+    ]
+    if sum(line.startswith("# ") for line in headings) != 1:
+        problems.append("more or less than one title")
+    description = content.metadata.get("myst", {}).get("html_meta", {}).get("description", "")
+    if len(description) not in DESCRIPTION or not description.endswith("."):
+        problems.append("no description that is a sentence of a fitting length")
+    return problems
+
+
+def contract_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Look for the contract above the first code cell."""
+    kinds = [cell.cell_type for cell in content.cells]
+    above = content.cells[: kinds.index("code")] if "code" in kinds else content.cells
+    found = CONTRACT.search("\n\n".join(cell.source for cell in above))
+    if found is None:
+        return ["no contract above the first code cell"]
+    promises = items(found["body"])
+    if len(promises) != len(PROMISES):
+        return [f"the contract has {len(promises)} lines"]
+    return [
+        f"the contract's line «{promise}» has another form"
+        for promise, form in zip(promises, PROMISES, strict=True)
+        if not re.fullmatch(form, " ".join(promise.split()))
+    ]
+
+
+def prediction_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Look for a cell that answers after each question, and for words right after the cell."""
+    asked = [index for index, cell in enumerate(content.cells) if PREDICT.search(cell.source)]
+    boxes = [box["body"] for cell in content.cells for box in PREDICT.finditer(cell.source)]
+    problems = [] if len(boxes) >= PREDICTIONS else [f"only {len(boxes)} predictions"]
+    problems += [f"no question in «{body[:40]}»" for body in boxes if "?" not in body]
+    if len(boxes) != len(asked):
+        problems.append("two predictions in one cell")
+    for index, following in zip(asked, [*asked[1:], len(content.cells)][: len(asked)], strict=True):
+        kinds = [cell.cell_type for cell in content.cells[index + 1 :]]
+        if "code" not in kinds[: following - index - 1]:
+            problems.append(f"no code cell answers the prediction in cell {index + 1}")
+        elif "markdown" not in kinds[kinds.index("code") :]:
+            problems.append(f"nothing says what came out after the prediction in cell {index + 1}")
+    return problems
+
+
+def ending_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Count the takeaways, and the works to read with their citations."""
+    problems = []
+    if len(items(section(content, "Takeaways"))) != TAKEAWAYS:
+        problems.append("the takeaways are not three")
+    readings = items(section(content, "Read more"))
+    if len(readings) not in READINGS:
+        problems.append(f"{len(readings)} works to read more")
+    problems += [f"no citation in «{work[:40]}»" for work in readings if "{cite" not in work]
+    return problems
+
+
+def size_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Hold the chapter to one question: so many words and figures at most."""
+    words = sum(len(cell.source.split()) for cell in content.cells if cell.cell_type == "markdown")
+    figures = sum(draws(cell) for cell in content.cells)
+    problems = [f"{words} words"] if words > MOST_WORDS else []
+    return problems + ([f"{figures} figures"] if figures > MOST_FIGURES else [])
+
+
+def draws(cell: nbformat.NotebookNode) -> bool:
+    """Say whether a cell makes a figure."""
+    if cell.cell_type != "code":
+        return False
+    called = [node.func for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
+    names = {ast.unparse(function) for function in called}
+    return any(name.startswith(("plt.", "plotting.")) for name in names)
+
+
+def figure_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Ask of every figure a name, a caption and a text that says what it means."""
+    problems = []
+    for number, cell in enumerate(content.cells, start=1):
+        if not draws(cell):
+            continue
+        shown = cell.metadata.get("mystnb", {})
+        figure, alternative = shown.get("figure", {}), shown.get("image", {}).get("alt", "")
+        if not str(figure.get("name", "")).startswith("fig-"):
+            problems.append(f"the figure of cell {number} has no name")
+        if len(figure.get("caption", "").split()) < 4:
+            problems.append(f"the figure of cell {number} has no caption")
+        if len(alternative.split()) < 5:
+            problems.append(f"the figure of cell {number} has no alternative text")
+        if alternative and alternative == figure.get("caption"):
+            problems.append(f"the figure of cell {number} has its caption as alternative text")
+        if "plt.show()" not in cell.source:
+            problems.append(f"the figure of cell {number} is not shown by plt.show()")
+    return problems
+
+
+def _random_call_problem(node: ast.Call) -> str | None:
+    name = ast.unparse(node.func)
+    if name.split(".")[-1] == "default_rng":
+        unseeded = not (node.args or node.keywords) or ast.unparse(node).endswith("(None)")
+        return f"{ast.unparse(node)} is not seeded" if unseeded else None
+    if re.fullmatch(r"(?:np|numpy)\.random\.\w+", name) and name.split(".")[-1] not in SEEDED:
+        return f"{name} uses the global generator"
+    return None
+
+
+def random_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Find draws whose values nobody can repeat."""
+    problems = []
+    for cell in content.cells:
+        if cell.cell_type != "code":
+            continue
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.Import) and any(
+                name.name in {"random", "secrets"} for name in node.names
+            ):
+                problems.append("imports a generator without a seed")
+            elif isinstance(node, ast.ImportFrom) and (node.module or "") in {
+                "random",
+                "secrets",
+                "numpy.random",
+            }:
+                problems.append(f"imports from {node.module}")
+            elif isinstance(node, ast.Call) and (problem := _random_call_problem(node)):
+                problems.append(problem)
+    return problems
+
+
+CHAPTER_CHECKS: list[Callable[[nbformat.NotebookNode], list[str]]] = [
+    contract_problems,
+    prediction_problems,
+    ending_problems,
+    size_problems,
+]
+PAGE_CHECKS = [title_problems, figure_problems, random_problems]
+
+
+@pytest.mark.parametrize("check", CHAPTER_CHECKS)
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_keeps_the_frame(
+    name: str, check: Callable[[nbformat.NotebookNode], list[str]]
+) -> None:
+    problems = check(read(name))
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("check", PAGE_CHECKS)
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_page_keeps_the_rules(
+    name: str, check: Callable[[nbformat.NotebookNode], list[str]]
+) -> None:
+    problems = check(read(name))
+    assert not problems, "\n".join(problems)
+
+
+OPENING = "(ch-x)=\n# A title\n\nOne paragraph."
+AGREEMENT = """:::{admonition} Contract
+:class: contract
+- **You will be able to** say why
+  it is so
+- **You need** algebra
+- **Time** about 20 minutes
+- **Difficulty** ★★☆ moderate
+:::"""
+QUESTION = ":::{admonition} Predict first\n:class: predict\nWhich one?\n:::"
+DRAW = "rng = np.random.default_rng(3)\nfig = plotting.lines(rng.normal(size=3))\nplt.show()"
+FIGURE = {
+    "figure": {"name": "fig-x", "caption": "Three draws as a line."},
+    "image": {"alt": "The line first falls and then rises."},
+}
+ENDING = """## Takeaways
+
+- a
+- b
+  and more
+- c
+
+## Read more
+
+- {cite}`a` says it.
+- {cite:t}`b` too."""
+
+
+def chapter(**changed: str) -> nbformat.NotebookNode:
+    """Make a chapter that keeps the frame, some of its parts replaced."""
+    parts = {
+        "opening": OPENING,
+        "contract": AGREEMENT,
+        "question": QUESTION,
+        "draw": DRAW,
+        "ending": ENDING,
+    }
+    parts |= changed
+    rounds = [
+        [parts["question"], code("print(1)", [printed("1")]), "It was one."] for _ in range(3)
+    ]
+    return notebook(
+        parts["opening"],
+        parts["contract"],
+        *(cell for group in rounds for cell in group),
+        code(parts["draw"], **FIGURE),
+        parts["ending"],
+        description="A sentence that says what the page is about.",
+    )
+
+
+@pytest.mark.parametrize("check", [*CHAPTER_CHECKS, *PAGE_CHECKS])
+def test_a_chapter_in_the_frame_passes(check: Callable[[nbformat.NotebookNode], list[str]]) -> None:
+    assert check(chapter()) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "changed"),
+    [
+        (title_problems, {"opening": "# A title\n\nOne paragraph."}),
+        (title_problems, {"opening": "(ch-x)=\n# A title\n"}),
+        (title_problems, {"opening": "(ch-x)=\n# A $d_k$ title\n\nOne paragraph."}),
+        (title_problems, {"ending": "# Another title"}),
+        (contract_problems, {"contract": "No contract."}),
+        (contract_problems, {"contract": AGREEMENT.replace("★★☆", "★★")}),
+        (contract_problems, {"contract": AGREEMENT.replace("about 20", "20")}),
+        (contract_problems, {"contract": AGREEMENT.replace("- **You need** algebra\n", "")}),
+        (prediction_problems, {"question": "Which one?"}),
+        (prediction_problems, {"question": QUESTION.replace("?", ".")}),
+        (prediction_problems, {"question": QUESTION + "\n\n" + QUESTION}),
+        (ending_problems, {"ending": ENDING.replace("- c\n", "")}),
+        (ending_problems, {"ending": ENDING.replace("- c\n", "- c\n- d\n")}),
+        (ending_problems, {"ending": ENDING.replace("{cite:t}`b`", "b")}),
+        (ending_problems, {"ending": ENDING.replace("- {cite:t}`b` too.", "")}),
+        (size_problems, {"ending": "word " * 4001}),
+        (figure_problems, {"draw": DRAW.replace("plt.show()", "")}),
+        (random_problems, {"draw": DRAW.replace("default_rng(3)", "default_rng()")}),
+        (random_problems, {"draw": DRAW.replace("default_rng(3)", "default_rng(None)")}),
+        (random_problems, {"draw": "np.random.seed(3)"}),
+        (random_problems, {"draw": "np.random.normal(size=3)"}),
+        (random_problems, {"draw": "import random"}),
+        (random_problems, {"draw": "from numpy.random import normal"}),
+    ],
+)
+def test_a_chapter_outside_the_frame_is_reported(
+    check: Callable[[nbformat.NotebookNode], list[str]], changed: dict[str, str]
+) -> None:
+    assert check(chapter(**changed))
+
+
+def test_a_prediction_after_its_answer_is_reported() -> None:
+    content = chapter()
+    content.cells[2], content.cells[3] = content.cells[3], content.cells[2]
+    assert prediction_problems(content)
+
+
+@pytest.mark.parametrize(
+    ("group", "key"), [("figure", "name"), ("figure", "caption"), ("image", "alt")]
+)
+def test_a_figure_without_words_is_reported(group: str, key: str) -> None:
+    content = chapter()
+    del content.cells[-2].metadata["mystnb"][group][key]
+    assert len(figure_problems(content)) == 1
+
+
+def test_a_caption_repeated_as_alternative_text_is_reported() -> None:
+    content = chapter()
+    shown = content.cells[-2].metadata["mystnb"]
+    shown["image"]["alt"] = shown["figure"]["caption"] = "Three draws drawn as a line."
+    assert len(figure_problems(content)) == 1
+
+
+def test_too_many_figures_are_reported() -> None:
+    content = chapter()
+    content.cells += [content.cells[-2]] * 6
+    assert size_problems(content) == ["7 figures"]
+
+
+def test_a_page_without_description_is_reported() -> None:
+    assert title_problems(notebook(OPENING, description="No")) == [
+        "no description that is a sentence of a fitting length"
+    ]

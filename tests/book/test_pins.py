@@ -1,0 +1,151 @@
+"""What is installed is what the requirements pin, and the README promises only what exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import InvalidRequirement, Requirement
+
+from tests.book.building import COMMAND
+from tests.book.notebooks import ROOT
+
+FILES = sorted(path.name for path in ROOT.glob("requirements*.txt"))
+# Written for people: files that tell a reader which commands to type.
+GUIDES = ["README.md", "CONTRIBUTING.md"]
+
+
+def pins(text: str) -> list[str]:
+    """Return the lines of a requirements file that require something."""
+    lines = (re.sub(r"(?:^|\s)#.*", "", line).strip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def pin_problems(line: str) -> list[str]:
+    """Say what keeps a line from being one exact pin of a package by name."""
+    try:
+        requirement = Requirement(line)
+    except InvalidRequirement:
+        return [f"{line}: not a requirement"]
+    operators = [specifier.operator for specifier in requirement.specifier]
+    exact = operators == ["=="] and "*" not in str(requirement.specifier)
+    return [] if exact and requirement.url is None else [f"{line}: not an exact pin"]
+
+
+def installation_problems(line: str) -> list[str]:
+    """Say how the installed version differs from a pin that holds on this machine."""
+    requirement = Requirement(line)
+    if requirement.marker is not None and not requirement.marker.evaluate():
+        return []
+    try:
+        installed = version(requirement.name)
+    except PackageNotFoundError:
+        return [f"{line}: not installed"]
+    fits = requirement.specifier.contains(installed, prereleases=True)
+    return [] if fits else [f"{line}: {installed} is installed"]
+
+
+def make_targets(makefile: str) -> set[str]:
+    """Return the targets of a Makefile."""
+    return set(re.findall(r"^([\w.-]+)(?: [\w .-]+)?:(?!=)", makefile, re.MULTILINE))
+
+
+def promised_targets(guide: str) -> set[str]:
+    """Return the targets that a text in Markdown tells its reader to make."""
+    marked = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", guide, re.DOTALL))
+    return set(re.findall(r"\bmake ((?!-)[\w-]+)", marked))
+
+
+def test_there_are_pins_for_building_and_for_testing() -> None:
+    assert {"requirements.txt", "requirements-dev.txt"} <= set(FILES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_requirement_is_an_exact_pin(name: str) -> None:
+    lines = pins((ROOT / name).read_text(encoding="utf-8"))
+    assert lines
+    assert [problem for line in lines for problem in pin_problems(line)] == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_installed_is_what_is_pinned(name: str) -> None:
+    lines = pins((ROOT / name).read_text(encoding="utf-8"))
+    assert [problem for line in lines for problem in installation_problems(line)] == []
+
+
+def test_the_testing_pins_contain_the_building_pins() -> None:
+    building, testing = (
+        set(pins((ROOT / name).read_text(encoding="utf-8")))
+        for name in ("requirements.txt", "requirements-dev.txt")
+    )
+    assert building - testing == set()
+
+
+def test_the_installed_packages_fit_together() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_the_commands_a_guide_names_exist(name: str) -> None:
+    promised = promised_targets((ROOT / name).read_text(encoding="utf-8"))
+    assert promised, "the guide names no command"
+    assert promised <= make_targets((ROOT / "Makefile").read_text(encoding="utf-8"))
+
+
+def test_the_book_is_built_here_as_by_its_own_command() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert f"\t$(BIN)/{' '.join(COMMAND)}\n" in makefile
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_the_files_a_guide_names_exist(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text)
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "numpy",
+        "numpy>=2",
+        "numpy==2.*",
+        "numpy==2.4.6,<3",
+        "numpy @ https://example.org/numpy.whl",
+        "https://example.org/numpy.whl",
+        "-e .",
+        "--find-links https://example.org",
+        "-r other.txt",
+    ],
+)
+def test_a_loose_requirement_is_reported(line: str) -> None:
+    assert len(pin_problems(line)) == 1
+
+
+def test_an_exact_pin_passes_with_a_comment_and_a_marker() -> None:
+    lines = pins("# why\nnumpy==2.4.6  # here\n\npywinpty==3.1.2 ; os_name == 'nt'\n")
+    assert lines == ["numpy==2.4.6", "pywinpty==3.1.2 ; os_name == 'nt'"]
+    assert [problem for line in lines for problem in pin_problems(line)] == []
+
+
+def test_another_version_or_none_at_all_is_reported() -> None:
+    assert installation_problems("numpy==0.1") == [f"numpy==0.1: {version('numpy')} is installed"]
+    assert installation_problems("no-such-package==1.0") == ["no-such-package==1.0: not installed"]
+    assert installation_problems("no-such-package==1.0 ; python_version < '3'") == []
+
+
+def test_commands_are_read_from_guides_and_makefiles() -> None:
+    assert make_targets("A := b\nbook test: x\n\techo\n.PHONY: book\n") == {"book", ".PHONY"}
+    assert promised_targets("We make sure: `make book`.\n\n```\nmake test\n```") == {"book", "test"}
+
+
+def test_the_files_of_the_tests_are_those_of_the_root() -> None:
+    assert all((ROOT / name).is_file() for name in [*FILES, *GUIDES, "Makefile"])
+    assert Path(sys.prefix) != Path(sys.base_prefix), "the tests run outside a virtual environment"

@@ -1,0 +1,62 @@
+"""What several folders of tests share: the built site and a browser to look at it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from filelock import FileLock
+
+from tests.book.building import BuildResult, build
+from tests.book.notebooks import ROOT
+from tools.chromium import find_chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session")
+def build_result(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> BuildResult:
+    """Build the book once, however many workers ask for it."""
+    shared = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        shared = shared.parent
+    record = shared / "book-build.json"
+    with FileLock(f"{record}.lock"):
+        if not record.exists():
+            record.write_text(json.dumps(build(ROOT)._asdict()), encoding="utf-8")
+    return BuildResult(**json.loads(record.read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="session")
+def site(build_result: BuildResult) -> Path:
+    """Return the folder of the built site."""
+    if build_result.status != 0:
+        # test_the_book_builds_without_a_warning shows the output, once
+        pytest.fail("the book does not build, so there is no site to test", pytrace=False)
+    return ROOT / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start a headless Chromium; where there is none, CI fails and others read "not run"."""
+    from playwright.sync_api import sync_playwright
+
+    executable = find_chromium()
+    if executable is None:
+        message = "not run: no Chromium was found, and the tests of the site need one"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    is_root = sys.platform != "win32" and os.geteuid() == 0
+    # Chromium's sandbox refuses to start for root, which containers often are.
+    arguments = ["--no-sandbox"] if is_root else []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=arguments)
+        yield chromium
+        chromium.close()

@@ -1,0 +1,290 @@
+"""Each page in a browser: offline, from the disk, on a phone, in both colour schemes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.book.notebooks import PAGES
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
+ALL = [*CONTENT, "genindex.html", "search.html"]
+PHONE, SMALL_PHONE, DESK = 390, 320, 1280
+LOCAL = ("file:", "data:", "blob:", "about:")
+SEVERE = {"serious", "critical"}
+
+# What sticks out of the window to the right and cannot be scrolled into view by itself.
+STICKING_OUT = """() => {
+  const scrolls = (node) => {
+    for (let up = node.parentElement; up && up !== document.body; up = up.parentElement) {
+      if (getComputedStyle(up).overflowX !== "visible") return true;
+    }
+    return false;
+  };
+  const found = [];
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) found.push(`page is ${root.scrollWidth} wide`);
+  for (const node of document.querySelectorAll("main :not(.katex *)")) {
+    const box = node.getBoundingClientRect();
+    const style = getComputedStyle(node);
+    if (box.width < 2 || box.height < 2) continue;
+    if (style.visibility === "hidden" || style.opacity === "0") continue;
+    if (box.right > root.clientWidth + 1 && box.left < root.clientWidth && !scrolls(node)) {
+      found.push(`${node.tagName}.${node.className} ends at ${Math.round(box.right)}`);
+    }
+  }
+  return found.slice(0, 5);
+}"""
+
+# What a reader cannot see or make out: hidden text, small figures, the source of mathematics.
+UNREADABLE = r"""() => {
+  const size = (node) => node.getBoundingClientRect();
+  const shown = (node) => size(node).height > 0 && getComputedStyle(node).visibility === "visible";
+  const select = (what) =>
+    [...document.querySelectorAll(what)].filter((node) => !node.closest("details:not([open])"));
+  const text = (node) => (node.innerText || node.outerHTML).slice(0, 60);
+  const label = (what, nodes) => nodes.map((node) => `${what}: ${text(node)}`);
+  return [
+    ...label("hidden", select("article section > p").filter((node) => !shown(node))),
+    ...label("small", select("article figure img").filter((node) =>
+      size(node).width < 100 || size(node).height < 50 || !node.complete || !node.naturalWidth)),
+    ...label("source", select("article .math, article .katex").filter((node) =>
+      /[\\$]/.test(node.innerText))),
+    ...label("error", select(".katex-error, merror, mjx-merror")),
+  ].slice(0, 5);
+}"""
+
+
+@dataclass
+class Visit:
+    """A page in the browser and what happened while it loaded."""
+
+    page: Page
+    foreign: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def visit(
+    browser: Browser,
+    path: Path,
+    *,
+    query: str = "",
+    width: int = DESK,
+    scheme: str = "light",
+    scripts: bool = True,
+) -> Iterator[Visit]:
+    """Open a page from the disk with the network cut, and note what it tries."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        java_script_enabled=scripts,
+        reduced_motion="reduce",
+    )
+    seen = Visit(context.new_page())
+
+    def admit(route: Route) -> None:
+        if route.request.url.startswith(LOCAL):
+            route.continue_()
+        else:
+            route.abort()
+
+    def note(request) -> None:
+        if not request.url.startswith(LOCAL):
+            seen.foreign.append(request.url)
+
+    context.route("**/*", admit)
+    seen.page.on("request", note)
+    seen.page.on("requestfailed", lambda request: seen.errors.append(f"not loaded: {request.url}"))
+    seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    seen.page.on(
+        "console", lambda said: seen.errors.append(said.text) if said.type == "error" else None
+    )
+    try:
+        seen.page.goto(path.as_uri() + query, wait_until="load")
+        yield seen
+    finally:
+        context.close()
+
+
+# A formula is thousands of nodes in one colour, which axe-core would measure one by one; that
+# they have the colour of the text around them takes one look each.
+ODD_FORMULAS = """() => [...document.querySelectorAll(".katex")]
+  .filter((node) => getComputedStyle(node).color !== getComputedStyle(node.parentElement).color)
+  .map((node) => node.textContent.slice(0, 40))"""
+
+
+def severe_violations(page: Page, rules: list[str] | None = None) -> list[str]:
+    """Return what axe-core calls serious or critical, for all of its rules or for some."""
+    options = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": rules}
+    response = Axe().run(page, context={"exclude": [[".katex"]]}, options=options).response
+    found = [
+        f"{violation['id']}: {node['html'][:120]}"
+        for violation in response["violations"]
+        if violation["impact"] in SEVERE
+        for node in violation["nodes"][:5]
+    ]
+    return found + [f"the colour of a formula: {text}" for text in page.evaluate(ODD_FORMULAS)]
+
+
+def scheme_of(page: Page) -> str:
+    return page.evaluate("document.documentElement.dataset.theme")
+
+
+class TestOffline:
+    @pytest.mark.parametrize("name", ALL)
+    def test_a_page_asks_for_nothing_outside_and_reports_no_error(
+        self, browser: Browser, site: Path, name: str
+    ) -> None:
+        with visit(browser, site / name) as seen:
+            seen.page.wait_for_timeout(100)  # for what scripts ask for after the load event
+            assert seen.page.evaluate(UNREADABLE) == []
+        assert not seen.foreign, "\n".join(seen.foreign)
+        assert not seen.errors, "\n".join(seen.errors)
+
+    @pytest.mark.parametrize("name", CONTENT)
+    def test_a_page_can_be_read_without_scripts(
+        self, browser: Browser, site: Path, name: str
+    ) -> None:
+        with visit(browser, site / name, scripts=False) as seen:
+            assert seen.page.locator("article h1").is_visible()
+            assert seen.page.evaluate(UNREADABLE) == []
+        assert seen.foreign == []
+
+    def test_the_search_finds_a_word_from_the_disk(self, browser: Browser, site: Path) -> None:
+        with visit(browser, site / "search.html", query="?q=softmax") as seen:
+            seen.page.wait_for_selector("#search-results li")
+        assert seen.errors == []
+
+
+class TestLayout:
+    @pytest.mark.parametrize("name", ALL)
+    def test_a_phone_never_scrolls_sideways(self, browser: Browser, site: Path, name: str) -> None:
+        with visit(browser, site / name, width=PHONE) as seen:
+            assert seen.page.evaluate(STICKING_OUT) == []
+            seen.page.set_viewport_size({"width": SMALL_PHONE, "height": 700})
+            assert seen.page.evaluate(STICKING_OUT) == []
+
+
+class TestAccessibility:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize("name", ALL)
+    def test_a_page_has_no_severe_violation(
+        self, browser: Browser, site: Path, name: str, scheme: str
+    ) -> None:
+        with visit(browser, site / name, scheme=scheme) as seen:
+            assert scheme_of(seen.page) == scheme
+            # all but the contrast is the same in both schemes
+            found = severe_violations(seen.page, [] if scheme == "light" else ["color-contrast"])
+        assert not found, "\n".join(found)
+
+
+class TestTheChecks:
+    """A bad page is noticed by each of the checks above."""
+
+    @pytest.fixture
+    def write(self, tmp_path: Path) -> Callable[[str], Path]:
+        def write_page(body: str) -> Path:
+            path = tmp_path / "page.html"
+            frame = "<!DOCTYPE html><html lang='en'><head><title>T</title></head><body><main>"
+            path.write_text(
+                f"{frame}<article><h1>T</h1>{body}</article></main></body></html>", encoding="utf-8"
+            )
+            return path
+
+        return write_page
+
+    def test_a_good_page_passes(self, browser: Browser, write: Callable[[str], Path]) -> None:
+        wide = "<div style='overflow-x: auto'><p style='width: 900px'>wide</p></div>"
+        with visit(browser, write(f"<p>text</p>{wide}"), width=PHONE) as seen:
+            assert seen.page.evaluate(STICKING_OUT) == []
+        with visit(browser, write("<p>text</p>")) as seen:
+            assert severe_violations(seen.page) == []
+        assert seen.foreign == []
+        assert seen.errors == []
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "<img src='https://example.org/a.png' alt=''>",
+            "<script>fetch('https://example.org/a').catch(() => null)</script>",
+        ],
+    )
+    def test_a_request_to_the_outside_is_noticed(
+        self, browser: Browser, write: Callable[[str], Path], body: str
+    ) -> None:
+        with visit(browser, write(body)) as seen:
+            seen.page.wait_for_timeout(100)
+        assert len(seen.foreign) == 1
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "<script>throw Error('x')</script>",
+            "<script>console.error('x')</script>",
+            "<script src='none.js'></script>",
+        ],
+    )
+    def test_an_error_is_noticed(
+        self, browser: Browser, write: Callable[[str], Path], body: str
+    ) -> None:
+        with visit(browser, write(body)) as seen:
+            pass
+        assert seen.errors
+
+    @pytest.mark.parametrize("hidden", ["visible", "hidden"])
+    def test_a_wide_element_is_noticed(
+        self, browser: Browser, write: Callable[[str], Path], hidden: str
+    ) -> None:
+        body = f"<style>body {{ overflow-x: {hidden} }}</style><p style='width: 900px'>wide</p>"
+        with visit(browser, write(body), width=PHONE) as seen:
+            assert seen.page.evaluate(STICKING_OUT)
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "<p style='color: #bbb'>pale</p>",
+            "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
+        ],
+    )
+    def test_a_severe_violation_is_noticed(
+        self, browser: Browser, write: Callable[[str], Path], body: str
+    ) -> None:
+        with visit(browser, write(body)) as seen:
+            assert severe_violations(seen.page)
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "<section><p style='display: none'>text</p></section>",
+            "<section><p style='visibility: hidden'>text</p></section>",
+            "<figure><img src='none.png' alt='Words about it'></figure>",
+            "<span class='math'>\\(x\\)</span>",
+            "<span class='katex-error'>x</span>",
+        ],
+    )
+    @pytest.mark.parametrize("scripts", [True, False])
+    def test_what_cannot_be_read_is_noticed(
+        self, browser: Browser, write: Callable[[str], Path], body: str, scripts: bool
+    ) -> None:
+        with visit(browser, write(body), scripts=scripts) as seen:
+            assert len(seen.page.evaluate(UNREADABLE)) == 1
+
+    def test_a_formula_in_another_colour_is_noticed(
+        self, browser: Browser, write: Callable[[str], Path]
+    ) -> None:
+        with visit(
+            browser, write("<p><span class='katex' style='color: #eee'>x</span></p>")
+        ) as seen:
+            assert severe_violations(seen.page)

@@ -1,0 +1,151 @@
+"""Follow the Binder configuration to the letter in a clean environment and run every notebook.
+
+``python tools/binder_check.py`` copies what git knows of the repository into an empty folder,
+makes an environment with the Python version that the configuration states, installs what it
+lists, runs its ``postBuild``, and then runs the landing page and every chapter under nbval there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("binder", ".binder")
+# What repo2docker would also read; a file that this check does not follow must not be there.
+KNOWN = {"postBuild", "requirements.txt", "runtime.txt"}
+OLDEST = (3, 11)
+
+
+class BinderError(Exception):
+    """The Binder configuration cannot be followed."""
+
+
+def configuration_folder(root: Path) -> Path:
+    """Return the folder that repo2docker reads."""
+    found = [root / name for name in FOLDERS if (root / name).is_dir()]
+    if len(found) != 1:
+        raise BinderError(f"one of {', '.join(FOLDERS)} is wanted, found {len(found)}")
+    return found[0]
+
+
+def check_files(folder: Path) -> None:
+    """Make sure that the configuration holds exactly the files that are followed here."""
+    names = {path.name for path in folder.iterdir()}
+    if names != KNOWN:
+        raise BinderError(
+            f"{folder.name} holds {sorted(names)}, this check follows {sorted(KNOWN)}"
+        )
+    if not os.access(folder / "postBuild", os.X_OK):
+        raise BinderError("postBuild is not executable")
+    if not (folder / "postBuild").read_text(encoding="utf-8").startswith("#!"):
+        raise BinderError("postBuild names no interpreter in its first line")
+
+
+def stated_version(runtime: str) -> tuple[int, int]:
+    """Return the Python version that a ``runtime.txt`` states.
+
+    Examples
+    --------
+    >>> stated_version("python-3.12")
+    (3, 12)
+    """
+    kind, _, version = runtime.strip().partition("-")
+    parts = version.split(".")
+    if kind != "python" or len(parts) != 2 or not all(part.isdecimal() for part in parts):
+        raise BinderError(f"runtime.txt says {runtime.strip()!r}, wanted is python-MAJOR.MINOR")
+    stated = int(parts[0]), int(parts[1])
+    if stated < OLDEST:
+        raise BinderError(f"Python {version} is older than the package's oldest, {OLDEST}")
+    return stated
+
+
+def interpreter(version: tuple[int, int]) -> str:
+    """Return the stated Python if this machine has it, and otherwise the running one."""
+    name = f"python{version[0]}.{version[1]}"
+    if sys.version_info[:2] == version:
+        return sys.executable
+    return shutil.which(name) or sys.executable
+
+
+def copy_repository(target: Path) -> None:
+    """Copy what git would check out, and what is new and not ignored."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listing.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+
+
+def run(command: list[str | Path], folder: Path, environment: dict[str, str]) -> str:
+    """Run one step and return what it printed."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        step = " ".join(map(str, command))
+        raise BinderError(f"{step}\nended with {done.returncode}:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def clean_environment(binaries: Path) -> dict[str, str]:
+    """Return the environment of a fresh container: nothing of this one's Python."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "PYTEST", "VIRTUAL_ENV", "COVERAGE"))
+    }
+    return kept | {"PATH": f"{binaries}{os.pathsep}{kept['PATH']}"}
+
+
+def follow(work: Path) -> str:
+    """Follow the configuration inside an empty folder; return the test runner's last line."""
+    repository = work / "repository"
+    repository.mkdir()
+    copy_repository(repository)
+    folder = configuration_folder(repository)
+    check_files(folder)
+    version = stated_version((folder / "runtime.txt").read_text(encoding="utf-8"))
+    environment = work / "environment"
+    binaries = environment / ("Scripts" if os.name == "nt" else "bin")
+    variables = clean_environment(binaries)
+    run([interpreter(version), "-m", "venv", environment], work, variables)
+    install = ["python", "-m", "pip", "install", "--quiet", "--requirement"]
+    run([binaries / "python", *install[1:], folder / "requirements.txt"], repository, variables)
+    run([folder / "postBuild"], repository, variables)
+    # Outside the repository, so that only the installed package can be found.
+    run([binaries / "python", "-c", "import attnlib"], work, variables)
+    nbval = ["-m", "pytest", "-c", os.devnull, f"--rootdir={repository}", "-p", "no:cacheprovider"]
+    pages = ["--nbval", "--nbval-current-env", "index.ipynb", "chapters"]
+    return run([binaries / "python", *nbval, *pages], repository, variables).splitlines()[-1]
+
+
+def main() -> int:
+    """Report how following the configuration ended; return the exit status."""
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            print(follow(Path(work)))
+        except BinderError as error:
+            print(f"the Binder configuration fails: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
