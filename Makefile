@@ -38,7 +38,7 @@ serve: $(VENV)/.book
 	$(BIN)/sphinx-autobuild -n --keep-going -c tools/preview --watch attnlib --watch _ext \
 		--ignore "$(CURDIR)/_build/*" --ignore "$(CURDIR)/.*" --ignore "$(CURDIR)/tests/*" \
 		--re-ignore "__pycache__|\.ipynb_checkpoints" \
-		--open-browser --port 0 . _build/preview/html
+		--open-browser --port 0 . _build/preview
 
 lab: $(VENV)/.book
 	$(BIN)/jupyter-lab --ServerApp.root_dir="$(CURDIR)" chapters/01_puzzle.ipynb

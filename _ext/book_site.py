@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import os
 import platform
 import re
@@ -17,15 +18,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from docutils import nodes
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
+ABOUT = "description"
 REPOSITORY_BUTTONS = ("use_repository_button", "use_source_button", "use_issues_button")
-# The theme ships its icons twice, as a font and as a script of 1.5 MB. The font does.
-_ICON_SCRIPT = re.compile(
-    r"\n?[ \t]*<(?:script|link)\b[^>]*scripts/fontawesome\.js[^>]*>(?:</script>)?"
+# What the finished pages are relieved of: each pattern with what stands in its place.
+REPAIRS = [
+    # The theme ships its icons twice, as a font and as a script of 1.5 MB. The font does.
+    (r"\n?[ \t]*<(?:script|link)\b[^>]*scripts/fontawesome\.js[^>]*>(?:</script>)?", ""),
+    # sphinx-proof gives all theorems of a page one identifier, and all proofs another.
+    (r' id="proof-content"', ""),
+    (
+        r'<div class="proof admonition" id="proof">\n<p>Proof\. ',
+        '<div class="proof admonition demonstration">\n<p><em>Proof.</em> ',
+    ),
+    # A list for screen readers whose entries are none.
+    (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
+]
+_REPAIRS = [(re.compile(pattern), instead) for pattern, instead in REPAIRS]
+# A page on a disk may not read its neighbours, so the search shows titles alone there.
+SEARCH_FROM_DISK = (
+    'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 )
 # What the theme copies into the site and no page of it uses.
 UNUSED_FILES = ("scripts/fontawesome.js*", "**/*.map", "sphinx-thebe.*", "*webpack-macros.html")
@@ -108,9 +126,27 @@ def apply_repository(_app: Sphinx, config: Config) -> None:
     options["repository_url"] = repository
     options.update(dict.fromkeys(REPOSITORY_BUTTONS, True))
     address = config["html_baseurl"] or site_address(repository)
-    if address:
-        config["html_baseurl"] = address
-        config["ogp_site_url"] = address
+    config["html_baseurl"] = address
+
+
+def add_link_preview(
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Say what a link to the page shows where people share it, once the book has an address."""
+    if doctree is None or not app.config["html_baseurl"]:
+        return
+    said = [node["content"] for node in doctree.findall(nodes.meta) if node.get("name") == ABOUT]
+    properties = {
+        "og:type": "website" if page == app.config["root_doc"] else "article",
+        "og:site_name": app.config["html_title"],
+        "og:title": app.env.titles[page].astext(),
+        "og:url": context["pageurl"],
+        "og:description": said[0] if said else app.config["html_title"],
+    }
+    context["metatags"] += "".join(
+        f'\n<meta property="{name}" content="{html.escape(value)}" />'
+        for name, value in properties.items()
+    )
 
 
 def drop_unused_scripts(
@@ -147,16 +183,22 @@ def is_unused(script: object) -> bool:
     )
 
 
-def trim_site(app: Sphinx, error: Exception | None) -> None:
-    """Take the icons' script, which the theme's template always names, and unused files away."""
+def repaired(page: str) -> str:
+    """Return a finished page without what the theme and the extensions get wrong."""
+    for pattern, instead in _REPAIRS:
+        page = pattern.sub(instead, page)
+    return page
+
+
+def tidy_site(app: Sphinx, error: Exception | None) -> None:
+    """Repair the pages that were written and take away the files that none of them uses."""
     if error is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
-    for page in site.rglob("*.html"):
-        before = page.read_text(encoding="utf-8")
-        after = _ICON_SCRIPT.sub("", before)
-        if after != before:
-            page.write_text(after, encoding="utf-8")
+    for path in site.rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        if repaired(page) != page:
+            path.write_text(repaired(page), encoding="utf-8")
     for pattern in UNUSED_FILES:
         for path in (site / "_static").glob(pattern):
             path.unlink()
@@ -164,9 +206,11 @@ def trim_site(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
+    app.add_js_file(None, body=SEARCH_FROM_DISK)
     app.connect("config-inited", choose_cache)
     app.connect("config-inited", apply_repository)
+    app.connect("html-page-context", add_link_preview)
     # after the extensions that add the scripts
     app.connect("html-page-context", drop_unused_scripts, priority=900)
-    app.connect("build-finished", trim_site)
+    app.connect("build-finished", tidy_site)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -87,533 +87,6 @@ def _panels(rows: int = 1, *, height: float = 3.6, **kwargs: Any) -> tuple[Figur
 
 
 @_house_style
-def weights_by_width(
-    widths: Sequence[int],
-    n_keys: Sequence[int],
-    scaled: np.ndarray,
-    unscaled: np.ndarray,
-) -> Figure:
-    """Draw mean largest weight and mean effective positions against head width.
-
-    Parameters
-    ----------
-    widths : sequence of int, length n_widths
-        Head widths d_k, at least two.
-    n_keys : sequence of int, length n_curves
-        Number of keys of each pair of curves.
-    scaled, unscaled : numpy.ndarray, shape (2, n_curves, n_widths, 2)
-        Means and their standard errors (last axis) of the largest weight (first entry) and of
-        the effective positions (second entry).
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> means = np.full((2, 1, 3, 2), 0.5)
-    >>> figure = weights_by_width([4, 16, 64], [128], means, 1.1 * means)
-    >>> len(figure.axes)
-    2
-    >>> plt.close(figure)
-    """
-    figure, panels = _panels(2, height=6.4, sharex=True)
-    middle = (len(widths) - 1) // 2
-    for axes, raw, divided in zip(panels, unscaled, scaled, strict=True):
-        for arm, means in ((UNSCALED, raw), (SCALED, divided)):
-            for index, count in enumerate(n_keys):
-                value, error = means[index].T
-                axes.errorbar(
-                    widths, value, 2 * error, **{**arm, "label": None if index else arm["label"]}
-                )
-                if arm is SCALED:
-                    place, position = (widths[-1], value[-1]), {"xytext": (8, -3)}
-                else:
-                    # These curves run together at the right end, so each is named on its line.
-                    left, right = value[middle : middle + 2]
-                    height = (left + right) / 2 if axes is panels[0] else (left * right) ** 0.5
-                    place = ((widths[middle] * widths[middle + 1]) ** 0.5, height)
-                    position = {"xytext": (0, 0), "ha": "center", "va": "center"}
-                    position["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
-                axes.annotate(
-                    f"n = {count}",
-                    place,
-                    textcoords="offset points",
-                    color=arm["color"],
-                    fontsize=10,
-                    **position,
-                )
-        axes.set_xscale("log", base=2)
-        axes.margins(x=0.03)
-    panels[0].set(ylabel="mean largest weight", ylim=(0, 1))
-    panels[0].legend(loc="upper left", bbox_to_anchor=(0, 0.97))
-    panels[1].set(ylabel="mean effective positions", yscale="log", xlabel="head width $d_k$")
-    panels[1].set_xticks(list(widths), [str(width) for width in widths])
-    panels[1].minorticks_off()
-    return figure
-
-
-@_house_style
-def freezing_map(
-    widths: np.ndarray, n_keys: np.ndarray, max_weight: np.ndarray, threshold: np.ndarray
-) -> Figure:
-    """Draw the mean largest weight over head width and number of keys, with the freezing line.
-
-    Parameters
-    ----------
-    widths : numpy.ndarray, shape (n_widths,)
-        Head widths d_k.
-    n_keys : numpy.ndarray, shape (n_counts,)
-        Numbers of keys.
-    max_weight : numpy.ndarray, shape (n_counts, n_widths)
-        Mean largest weight.
-    threshold : numpy.ndarray, shape (n_counts,)
-        Head width at which each number of keys freezes.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> means = np.array([[0.3, 0.8], [0.05, 0.7]])
-    >>> widths, n_keys = np.array([1, 64]), np.array([16, 1024])
-    >>> figure = freezing_map(widths, n_keys, means, 2 * np.log(n_keys))
-    >>> type(figure).__name__
-    'Figure'
-    >>> plt.close(figure)
-    """
-    figure, (axes,) = _panels(height=4.4)
-    levels = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]
-    axes.contourf(widths, n_keys, max_weight, levels=levels, cmap="Blues", vmin=-0.1, vmax=1.4)
-    lines = axes.contour(
-        widths, n_keys, max_weight, levels=levels[1:-1], colors="black", linewidths=1
-    )
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log", base=2)
-    axes.clabel(lines, fmt="%g", fontsize=10)
-    axes.plot(threshold, n_keys, color=PALETTE["unscaled"], linestyle="--", linewidth=3)
-    axes.annotate(
-        "$d_k = 2\\,\\ln n$",
-        (threshold[-1], n_keys[-1]),
-        xytext=(6, -16),
-        textcoords="offset points",
-        color="black",
-        fontweight="bold",
-        bbox={"facecolor": "white", "edgecolor": PALETTE["unscaled"], "pad": 2},
-    )
-    axes.set(
-        xlabel="head width $d_k$ (scores not divided)",
-        ylabel="number of keys n",
-        title="mean largest weight",
-        xlim=(widths[0], widths[-1]),
-        ylim=(n_keys[0], n_keys[-1]),
-    )
-    axes.set_xticks(widths, [str(width) for width in widths])
-    axes.set_yticks(n_keys[1::2], [str(count) for count in n_keys[1::2]])
-    axes.minorticks_off()
-    axes.grid(visible=False)
-    return figure
-
-
-@_house_style
-def concentration(
-    logit_stds: np.ndarray,
-    max_weight: np.ndarray,
-    sum_of_squares: np.ndarray,
-    bound: np.ndarray,
-    threshold: float,
-) -> Figure:
-    """Draw measured concentration of one row against the proved lower bound.
-
-    Parameters
-    ----------
-    logit_stds : numpy.ndarray, shape (n_points,)
-        Standard deviations of the logits.
-    max_weight, sum_of_squares : numpy.ndarray, shape (n_points, 2)
-        Mean and standard error of the largest weight, and of the sum of squared weights.
-    bound : numpy.ndarray, shape (2, n_fine)
-        Standard deviations, and the proved lower bound on both means there.
-    threshold : float
-        Standard deviation at which the row freezes.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> means = np.array([[0.1, 0.01], [0.7, 0.01]])
-    >>> bound = np.array([[1, 8], [0, 0.6]])
-    >>> figure = concentration(np.array([1.0, 8.0]), means, means, bound, 3.7)
-    >>> type(figure).__name__
-    'Figure'
-    >>> plt.close(figure)
-    """
-    figure, (axes,) = _panels(height=3.8)
-    axes.errorbar(
-        logit_stds,
-        max_weight[:, 0],
-        2 * max_weight[:, 1],
-        color=PALETTE["unscaled"],
-        marker="o",
-        linestyle="--",
-        label="largest weight, measured",
-    )
-    axes.errorbar(
-        logit_stds,
-        sum_of_squares[:, 0],
-        2 * sum_of_squares[:, 1],
-        color=PALETTE["third"],
-        marker="^",
-        linestyle="-.",
-        label="sum of squares, measured",
-    )
-    axes.plot(*bound, color=PALETTE["theory"], label="proved lower bound")
-    axes.axvline(threshold, color=PALETTE["faint"], linestyle=":")
-    axes.annotate(
-        "σ = √(2 ln n)",
-        (threshold, 0.97),
-        xytext=(-6, 0),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        color=PALETTE["theory"],
-    )
-    axes.set(xlabel="standard deviation σ of the logits", ylabel="mean over rows", ylim=(0, 1))
-    axes.legend(loc="lower right")
-    return figure
-
-
-@_house_style
-def one_lead(
-    leads: np.ndarray,
-    weights: np.ndarray,
-    n_keys: Sequence[int],
-    marks: Sequence[tuple[float, float, str]] = (),
-) -> Figure:
-    """Draw the weight of one leading key against its lead, one curve for each number of keys.
-
-    Parameters
-    ----------
-    leads : numpy.ndarray, shape (n_points,)
-        How far the leader's score lies above the common score of the others.
-    weights : numpy.ndarray, shape (n_curves, n_points)
-        The leader's weight.
-    n_keys : sequence of int, length n_curves
-        Number of keys of each curve; the first curve is the one emphasised.
-    marks : sequence of (lead, weight, label)
-        Points of the first curve to name.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.linspace(0, 10, 5)
-    >>> figure = one_lead(x, np.exp(x)[None] / (np.exp(x) + 3), [4], [(1.1, 0.5, "half")])
-    >>> type(figure).__name__
-    'Figure'
-    >>> plt.close(figure)
-    """
-    figure, (axes,) = _panels(height=3.8)
-    styles = ["-", "--", "-.", ":"]
-    colours = [PALETTE[name] for name in ("scaled", "unscaled", "third", "fourth")]
-    for index, (curve, count) in enumerate(zip(weights, n_keys, strict=True)):
-        axes.plot(
-            leads,
-            curve,
-            color=colours[index % 4],
-            linestyle=styles[index % 4],
-            linewidth=2.6 if index == 0 else 1.8,
-            label=f"n = {count}",
-        )
-    for lead, weight, label in marks:
-        axes.plot(lead, weight, "o", color=PALETTE["theory"], zorder=5)
-        # Near the top the other curves pass to the right of the point, so its name goes above it.
-        offset = (0, 8) if weight > 0.9 else (9, -13)
-        axes.annotate(
-            label, (lead, weight), offset, textcoords="offset points", color=PALETTE["theory"]
-        )
-    axes.set(
-        xlabel="lead x of one key over all others",
-        ylabel="weight of that key",
-        xlim=(leads[0], leads[-1]),
-        ylim=(0, 1.12),
-    )
-    axes.legend(loc="lower right")
-    return figure
-
-
-@_house_style
-def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) -> Figure:
-    """Draw softmax Jacobians as heat maps, the value written in every cell.
-
-    Parameters
-    ----------
-    weights : numpy.ndarray, shape (n_rows, n)
-        The attention weights that each Jacobian belongs to.
-    values : numpy.ndarray, shape (n_rows, n, n)
-        The Jacobians.
-    titles : sequence of str, length n_rows
-        What kind of row each is.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tie = np.array([[[0.25, -0.25], [-0.25, 0.25]]])
-    >>> figure = jacobians(np.full((1, 2), 0.5), tie, ["tie"])
-    >>> len(figure.axes)
-    1
-    >>> plt.close(figure)
-    """
-    figure, panels = _panels(len(weights), height=2.45 * len(weights))
-    for axes, row, matrix, title in zip(panels, weights, values, titles, strict=True):
-        axes.imshow(matrix, cmap="PuOr", vmin=-0.3, vmax=0.3, aspect="auto")
-        for (i, j), value in np.ndenumerate(matrix):
-            axes.text(
-                j,
-                i,
-                f"{round(value, 3) + 0:.3f}".replace("-", "−"),
-                ha="center",
-                va="center",
-                color="white" if abs(value) > 0.15 else "black",
-            )
-        keys = range(len(row))
-        axes.set(ylabel="weight i", title=f"{title}: p = [{', '.join(f'{p:.2f}' for p in row)}]")
-        axes.set_xticks(keys, [f"score {j + 1}" for j in keys])
-        axes.set_yticks(keys, [str(i + 1) for i in keys])
-        axes.tick_params(length=0)
-        axes.grid(visible=False)
-    return figure
-
-
-@_house_style
-def jacobian_norms(
-    logit_stds: np.ndarray, n_keys: Sequence[int], norms: np.ndarray, marks: np.ndarray
-) -> Figure:
-    """Draw the mean squared norm of the softmax Jacobian against the spread of the logits.
-
-    Parameters
-    ----------
-    logit_stds : numpy.ndarray, shape (n_points,)
-        Standard deviations of the logits, from 0 (the uniform row) up.
-    n_keys : sequence of int, length n_curves
-        Number of keys of each curve.
-    norms : numpy.ndarray, shape (n_curves, n_points, 2)
-        Mean squared Frobenius norm and its standard error.
-    marks : numpy.ndarray, shape (n_curves,)
-        The grid point at which each curve is largest.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> curve = np.array([[[0.06, 0.0], [0.12, 0.01], [0.1, 0.01]]])
-    >>> figure = jacobian_norms(np.array([0.0, 2.0, 4.0]), [16], curve, np.array([2.0]))
-    >>> type(figure).__name__
-    'Figure'
-    >>> plt.close(figure)
-    """
-    figure, (axes,) = _panels(height=4.2)
-    styles = [("scaled", "-", "s"), ("third", "-.", "^"), ("unscaled", "--", "o")]
-    for count, curve, mark, (name, line, marker) in zip(n_keys, norms, marks, styles, strict=False):
-        axes.errorbar(
-            logit_stds,
-            curve[:, 0],
-            2 * curve[:, 1],
-            color=PALETTE[name],
-            linestyle=line,
-            marker=marker,
-            markersize=4,
-            label=f"n = {count}",
-        )
-        peak = curve[logit_stds == mark, 0]
-        axes.plot(mark, peak, "*", color=PALETTE["theory"], markersize=13, zorder=5)
-    axes.plot([], [], "*", color=PALETTE["theory"], markersize=13, label="largest on the grid")
-    axes.set(
-        xlabel="standard deviation σ of the logits",
-        ylabel="mean of ‖J‖²",
-        ylim=(0, None),
-    )
-    axes.legend(loc="lower right")
-    return figure
-
-
-@_house_style
-def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
-    """Draw how long the gradient on one query is, against head width, with and without division.
-
-    Parameters
-    ----------
-    widths : sequence of int, length n_widths
-        Head widths d_k.
-    scaled, unscaled : numpy.ndarray, shape (n_widths, 4)
-        The 5 %, 50 % and 95 % quantiles over rows, and the root mean square.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> values = np.array([[0.01, 0.1, 0.3, 0.2], [0.01, 0.1, 0.3, 0.2]])
-    >>> figure = gradient_quantiles([4, 64], values, 2 * values)
-    >>> type(figure).__name__
-    'Figure'
-    >>> plt.close(figure)
-    """
-    figure, (axes,) = _panels(height=4.6)
-    arms = ((UNSCALED, unscaled, "//", "^"), (SCALED, scaled, None, "v"))
-    for arm, rows, hatch, rms_marker in arms:
-        low, median, high, rms = rows.T
-        axes.fill_between(
-            widths, low, high, color=arm["color"], alpha=0.18, hatch=hatch, linewidth=0
-        )
-        axes.plot(widths, median, **{**arm, "label": f"{arm['label']}: median row"})
-        axes.plot(
-            widths,
-            rms,
-            color=arm["color"],
-            linestyle=":",
-            marker=rms_marker,
-            label=f"{arm['label']}: root mean square",
-        )
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(list(widths), [str(width) for width in widths])
-    axes.minorticks_off()
-    axes.set(
-        xlabel="head width d_k",
-        ylabel="length of the gradient on one query",
-        ylim=(1e-5, 100),
-    )
-    axes.legend(loc="lower left", fontsize=10)
-    return figure
-
-
-@_house_style
-def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
-    """Draw the share of a row's gradient that each key receives, largest first.
-
-    Parameters
-    ----------
-    scaled, unscaled : numpy.ndarray, shape (3, n_keys)
-        The 5 %, 50 % and 95 % quantiles over rows, for each rank.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> shares = np.array([[0.3, 0.1], [0.6, 0.4], [0.9, 0.5]])
-    >>> figure = key_shares(shares, shares)
-    >>> type(figure).__name__
-    'Figure'
-    >>> plt.close(figure)
-    """
-    figure, (axes,) = _panels(height=4.2)
-    rank = np.arange(1, scaled.shape[-1] + 1)
-    for arm, (low, median, high), hatch in ((UNSCALED, unscaled, "//"), (SCALED, scaled, None)):
-        axes.fill_between(rank, low, high, color=arm["color"], alpha=0.18, hatch=hatch, linewidth=0)
-        axes.plot(rank, median, **{**arm, "marker": None})
-    axes.axhline(1 / len(rank), color=PALETTE["faint"], linestyle=":")
-    axes.annotate(
-        "equal share",
-        (1, 1 / len(rank)),
-        xytext=(4, -14),
-        textcoords="offset points",
-        color=PALETTE["theory"],
-        fontsize=10,
-    )
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel="rank of the key, largest share first",
-        ylabel="share of the row's gradient",
-        xlim=(1, len(rank)),
-        ylim=(1e-8, 1.5),
-    )
-    axes.legend(loc="lower left")
-    return figure
-
-
-@_house_style
-def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarray) -> Figure:
-    """Draw the median row's gradient without division over that with it, against head width.
-
-    Parameters
-    ----------
-    widths : sequence of int, length n_widths
-        Head widths d_k.
-    n_keys : sequence of int, length n_curves
-        Number of keys of each curve.
-    ratios : numpy.ndarray, shape (n_curves, n_widths, 2)
-        Mean ratio over seeds and its standard error.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> figure = median_ratios([4, 64], [16], np.array([[[1.5, 0.1], [1.7, 0.1]]]))
-    >>> type(figure).__name__
-    'Figure'
-    >>> plt.close(figure)
-    """
-    figure, (axes,) = _panels(height=4.4)
-    names = ["unscaled", "fourth", "third", "scaled"]
-    lines, markers = ["--", ":", "-.", "-"], ["o", "v", "^", "s"]
-    for index, (count, curve) in enumerate(zip(n_keys, ratios, strict=True)):
-        axes.errorbar(
-            widths,
-            curve[:, 0],
-            2 * curve[:, 1],
-            color=PALETTE[names[index % 4]],
-            linestyle=lines[index % 4],
-            marker=markers[index % 4],
-            label=f"n = {count}",
-        )
-    axes.axhline(1, color=PALETTE["theory"], linewidth=1.2)
-    axes.annotate(
-        "equal",
-        (widths[0], 1),
-        xytext=(0, -14),
-        textcoords="offset points",
-        color=PALETTE["theory"],
-        fontsize=10,
-    )
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(list(widths), [str(width) for width in widths])
-    axes.minorticks_off()
-    axes.set(
-        xlabel="head width d_k",
-        ylabel="median row: not divided / divided",
-        ylim=(1e-3, 100),
-    )
-    axes.legend(loc="lower left")
-    return figure
-
-
-@_house_style
 def collapse(widths: Sequence[int], unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
     """Draw one row of attention weights, divided and not, for several head widths.
 
@@ -1051,4 +524,531 @@ def score_densities(
         axes.set(ylabel="density", ylim=(3e-6, 3))
     panels[0].legend(loc="upper right")
     panels[-1].set(xlabel="score in standard deviations, q·k / √dₖ")
+    return figure
+
+
+@_house_style
+def one_lead(
+    leads: np.ndarray,
+    weights: np.ndarray,
+    n_keys: Sequence[int],
+    marks: Sequence[tuple[float, float, str]] = (),
+) -> Figure:
+    """Draw the weight of one leading key against its lead, one curve for each number of keys.
+
+    Parameters
+    ----------
+    leads : numpy.ndarray, shape (n_points,)
+        How far the leader's score lies above the common score of the others.
+    weights : numpy.ndarray, shape (n_curves, n_points)
+        The leader's weight.
+    n_keys : sequence of int, length n_curves
+        Number of keys of each curve; the first curve is the one emphasised.
+    marks : sequence of (lead, weight, label)
+        Points of the first curve to name.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 10, 5)
+    >>> figure = one_lead(x, np.exp(x)[None] / (np.exp(x) + 3), [4], [(1.1, 0.5, "half")])
+    >>> type(figure).__name__
+    'Figure'
+    >>> plt.close(figure)
+    """
+    figure, (axes,) = _panels(height=3.8)
+    styles = ["-", "--", "-.", ":"]
+    colours = [PALETTE[name] for name in ("scaled", "unscaled", "third", "fourth")]
+    for index, (curve, count) in enumerate(zip(weights, n_keys, strict=True)):
+        axes.plot(
+            leads,
+            curve,
+            color=colours[index % 4],
+            linestyle=styles[index % 4],
+            linewidth=2.6 if index == 0 else 1.8,
+            label=f"n = {count}",
+        )
+    for lead, weight, label in marks:
+        axes.plot(lead, weight, "o", color=PALETTE["theory"], zorder=5)
+        # Near the top the other curves pass to the right of the point, so its name goes above it.
+        offset = (0, 8) if weight > 0.9 else (9, -13)
+        axes.annotate(
+            label, (lead, weight), offset, textcoords="offset points", color=PALETTE["theory"]
+        )
+    axes.set(
+        xlabel="lead x of one key over all others",
+        ylabel="weight of that key",
+        xlim=(leads[0], leads[-1]),
+        ylim=(0, 1.12),
+    )
+    axes.legend(loc="lower right")
+    return figure
+
+
+@_house_style
+def weights_by_width(
+    widths: Sequence[int],
+    n_keys: Sequence[int],
+    scaled: np.ndarray,
+    unscaled: np.ndarray,
+) -> Figure:
+    """Draw mean largest weight and mean effective positions against head width.
+
+    Parameters
+    ----------
+    widths : sequence of int, length n_widths
+        Head widths d_k, at least two.
+    n_keys : sequence of int, length n_curves
+        Number of keys of each pair of curves.
+    scaled, unscaled : numpy.ndarray, shape (2, n_curves, n_widths, 2)
+        Means and their standard errors (last axis) of the largest weight (first entry) and of
+        the effective positions (second entry).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> means = np.full((2, 1, 3, 2), 0.5)
+    >>> figure = weights_by_width([4, 16, 64], [128], means, 1.1 * means)
+    >>> len(figure.axes)
+    2
+    >>> plt.close(figure)
+    """
+    figure, panels = _panels(2, height=6.4, sharex=True)
+    middle = (len(widths) - 1) // 2
+    for axes, raw, divided in zip(panels, unscaled, scaled, strict=True):
+        for arm, means in ((UNSCALED, raw), (SCALED, divided)):
+            for index, count in enumerate(n_keys):
+                value, error = means[index].T
+                axes.errorbar(
+                    widths, value, 2 * error, **{**arm, "label": None if index else arm["label"]}
+                )
+                if arm is SCALED:
+                    place, position = (widths[-1], value[-1]), {"xytext": (8, -3)}
+                else:
+                    # These curves run together at the right end, so each is named on its line.
+                    left, right = value[middle : middle + 2]
+                    height = (left + right) / 2 if axes is panels[0] else (left * right) ** 0.5
+                    place = ((widths[middle] * widths[middle + 1]) ** 0.5, height)
+                    position = {"xytext": (0, 0), "ha": "center", "va": "center"}
+                    position["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+                axes.annotate(
+                    f"n = {count}",
+                    place,
+                    textcoords="offset points",
+                    color=arm["color"],
+                    fontsize=10,
+                    **position,
+                )
+        axes.set_xscale("log", base=2)
+        axes.margins(x=0.03)
+    panels[0].set(ylabel="mean largest weight", ylim=(0, 1))
+    panels[0].legend(loc="upper left", bbox_to_anchor=(0, 0.97))
+    panels[1].set(ylabel="mean effective positions", yscale="log", xlabel="head width $d_k$")
+    panels[1].set_xticks(list(widths), [str(width) for width in widths])
+    panels[1].minorticks_off()
+    return figure
+
+
+@_house_style
+def concentration(
+    logit_stds: np.ndarray,
+    max_weight: np.ndarray,
+    sum_of_squares: np.ndarray,
+    bound: np.ndarray,
+    threshold: float,
+) -> Figure:
+    """Draw measured concentration of one row against the proved lower bound.
+
+    Parameters
+    ----------
+    logit_stds : numpy.ndarray, shape (n_points,)
+        Standard deviations of the logits.
+    max_weight, sum_of_squares : numpy.ndarray, shape (n_points, 2)
+        Mean and standard error of the largest weight, and of the sum of squared weights.
+    bound : numpy.ndarray, shape (2, n_fine)
+        Standard deviations, and the proved lower bound on both means there.
+    threshold : float
+        Standard deviation at which the row freezes.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> means = np.array([[0.1, 0.01], [0.7, 0.01]])
+    >>> bound = np.array([[1, 8], [0, 0.6]])
+    >>> figure = concentration(np.array([1.0, 8.0]), means, means, bound, 3.7)
+    >>> type(figure).__name__
+    'Figure'
+    >>> plt.close(figure)
+    """
+    figure, (axes,) = _panels(height=3.8)
+    axes.errorbar(
+        logit_stds,
+        max_weight[:, 0],
+        2 * max_weight[:, 1],
+        color=PALETTE["unscaled"],
+        marker="o",
+        linestyle="--",
+        label="largest weight, measured",
+    )
+    axes.errorbar(
+        logit_stds,
+        sum_of_squares[:, 0],
+        2 * sum_of_squares[:, 1],
+        color=PALETTE["third"],
+        marker="^",
+        linestyle="-.",
+        label="sum of squares, measured",
+    )
+    axes.plot(*bound, color=PALETTE["theory"], label="proved lower bound")
+    axes.axvline(threshold, color=PALETTE["faint"], linestyle=":")
+    axes.annotate(
+        "σ = √(2 ln n)",
+        (threshold, 0.97),
+        xytext=(-6, 0),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        color=PALETTE["theory"],
+    )
+    axes.set(xlabel="standard deviation σ of the logits", ylabel="mean over rows", ylim=(0, 1))
+    axes.legend(loc="lower right")
+    return figure
+
+
+@_house_style
+def freezing_map(
+    widths: np.ndarray, n_keys: np.ndarray, max_weight: np.ndarray, threshold: np.ndarray
+) -> Figure:
+    """Draw the mean largest weight over head width and number of keys, with the freezing line.
+
+    Parameters
+    ----------
+    widths : numpy.ndarray, shape (n_widths,)
+        Head widths d_k.
+    n_keys : numpy.ndarray, shape (n_counts,)
+        Numbers of keys.
+    max_weight : numpy.ndarray, shape (n_counts, n_widths)
+        Mean largest weight.
+    threshold : numpy.ndarray, shape (n_counts,)
+        Head width at which each number of keys freezes.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> means = np.array([[0.3, 0.8], [0.05, 0.7]])
+    >>> widths, n_keys = np.array([1, 64]), np.array([16, 1024])
+    >>> figure = freezing_map(widths, n_keys, means, 2 * np.log(n_keys))
+    >>> type(figure).__name__
+    'Figure'
+    >>> plt.close(figure)
+    """
+    figure, (axes,) = _panels(height=4.4)
+    levels = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]
+    axes.contourf(widths, n_keys, max_weight, levels=levels, cmap="Blues", vmin=-0.1, vmax=1.4)
+    lines = axes.contour(
+        widths, n_keys, max_weight, levels=levels[1:-1], colors="black", linewidths=1
+    )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.clabel(lines, fmt="%g", fontsize=10)
+    axes.plot(threshold, n_keys, color=PALETTE["unscaled"], linestyle="--", linewidth=3)
+    axes.annotate(
+        "$d_k = 2\\,\\ln n$",
+        (threshold[-1], n_keys[-1]),
+        xytext=(6, -16),
+        textcoords="offset points",
+        color="black",
+        fontweight="bold",
+        bbox={"facecolor": "white", "edgecolor": PALETTE["unscaled"], "pad": 2},
+    )
+    axes.set(
+        xlabel="head width $d_k$ (scores not divided)",
+        ylabel="number of keys n",
+        title="mean largest weight",
+        xlim=(widths[0], widths[-1]),
+        ylim=(n_keys[0], n_keys[-1]),
+    )
+    axes.set_xticks(widths, [str(width) for width in widths])
+    axes.set_yticks(n_keys[1::2], [str(count) for count in n_keys[1::2]])
+    axes.minorticks_off()
+    axes.grid(visible=False)
+    return figure
+
+
+@_house_style
+def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) -> Figure:
+    """Draw softmax Jacobians as heat maps, the value written in every cell.
+
+    Parameters
+    ----------
+    weights : numpy.ndarray, shape (n_rows, n)
+        The attention weights that each Jacobian belongs to.
+    values : numpy.ndarray, shape (n_rows, n, n)
+        The Jacobians.
+    titles : sequence of str, length n_rows
+        What kind of row each is.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tie = np.array([[[0.25, -0.25], [-0.25, 0.25]]])
+    >>> figure = jacobians(np.full((1, 2), 0.5), tie, ["tie"])
+    >>> len(figure.axes)
+    1
+    >>> plt.close(figure)
+    """
+    figure, panels = _panels(len(weights), height=2.45 * len(weights))
+    for axes, row, matrix, title in zip(panels, weights, values, titles, strict=True):
+        axes.imshow(matrix, cmap="PuOr", vmin=-0.3, vmax=0.3, aspect="auto")
+        for (i, j), value in np.ndenumerate(matrix):
+            axes.text(
+                j,
+                i,
+                f"{round(value, 3) + 0:.3f}".replace("-", "−"),
+                ha="center",
+                va="center",
+                color="white" if abs(value) > 0.15 else "black",
+            )
+        keys = range(len(row))
+        axes.set(ylabel="weight i", title=f"{title}: p = [{', '.join(f'{p:.2f}' for p in row)}]")
+        axes.set_xticks(keys, [f"score {j + 1}" for j in keys])
+        axes.set_yticks(keys, [str(i + 1) for i in keys])
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+    return figure
+
+
+@_house_style
+def jacobian_norms(
+    logit_stds: np.ndarray, n_keys: Sequence[int], norms: np.ndarray, marks: np.ndarray
+) -> Figure:
+    """Draw the mean squared norm of the softmax Jacobian against the spread of the logits.
+
+    Parameters
+    ----------
+    logit_stds : numpy.ndarray, shape (n_points,)
+        Standard deviations of the logits, from 0 (the uniform row) up.
+    n_keys : sequence of int, length n_curves
+        Number of keys of each curve.
+    norms : numpy.ndarray, shape (n_curves, n_points, 2)
+        Mean squared Frobenius norm and its standard error.
+    marks : numpy.ndarray, shape (n_curves,)
+        The grid point at which each curve is largest.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> curve = np.array([[[0.06, 0.0], [0.12, 0.01], [0.1, 0.01]]])
+    >>> figure = jacobian_norms(np.array([0.0, 2.0, 4.0]), [16], curve, np.array([2.0]))
+    >>> type(figure).__name__
+    'Figure'
+    >>> plt.close(figure)
+    """
+    figure, (axes,) = _panels(height=4.2)
+    styles = [("scaled", "-", "s"), ("third", "-.", "^"), ("unscaled", "--", "o")]
+    for count, curve, mark, (name, line, marker) in zip(n_keys, norms, marks, styles, strict=False):
+        axes.errorbar(
+            logit_stds,
+            curve[:, 0],
+            2 * curve[:, 1],
+            color=PALETTE[name],
+            linestyle=line,
+            marker=marker,
+            markersize=4,
+            label=f"n = {count}",
+        )
+        peak = curve[logit_stds == mark, 0]
+        axes.plot(mark, peak, "*", color=PALETTE["theory"], markersize=13, zorder=5)
+    axes.plot([], [], "*", color=PALETTE["theory"], markersize=13, label="largest on the grid")
+    axes.set(
+        xlabel="standard deviation σ of the logits",
+        ylabel="mean of ‖J‖²",
+        ylim=(0, None),
+    )
+    axes.legend(loc="lower right")
+    return figure
+
+
+@_house_style
+def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
+    """Draw how long the gradient on one query is, against head width, with and without division.
+
+    Parameters
+    ----------
+    widths : sequence of int, length n_widths
+        Head widths d_k.
+    scaled, unscaled : numpy.ndarray, shape (n_widths, 4)
+        The 5 %, 50 % and 95 % quantiles over rows, and the root mean square.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = np.array([[0.01, 0.1, 0.3, 0.2], [0.01, 0.1, 0.3, 0.2]])
+    >>> figure = gradient_quantiles([4, 64], values, 2 * values)
+    >>> type(figure).__name__
+    'Figure'
+    >>> plt.close(figure)
+    """
+    figure, (axes,) = _panels(height=4.6)
+    arms = ((UNSCALED, unscaled, "//", "^"), (SCALED, scaled, None, "v"))
+    for arm, rows, hatch, rms_marker in arms:
+        low, median, high, rms = rows.T
+        axes.fill_between(
+            widths, low, high, color=arm["color"], alpha=0.18, hatch=hatch, linewidth=0
+        )
+        axes.plot(widths, median, **{**arm, "label": f"{arm['label']}: median row"})
+        axes.plot(
+            widths,
+            rms,
+            color=arm["color"],
+            linestyle=":",
+            marker=rms_marker,
+            label=f"{arm['label']}: root mean square",
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(list(widths), [str(width) for width in widths])
+    axes.minorticks_off()
+    axes.set(
+        xlabel="head width d_k",
+        ylabel="length of the gradient on one query",
+        ylim=(1e-5, 100),
+    )
+    axes.legend(loc="lower left", fontsize=10)
+    return figure
+
+
+@_house_style
+def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
+    """Draw the share of a row's gradient that each key receives, largest first.
+
+    Parameters
+    ----------
+    scaled, unscaled : numpy.ndarray, shape (3, n_keys)
+        The 5 %, 50 % and 95 % quantiles over rows, for each rank.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares = np.array([[0.3, 0.1], [0.6, 0.4], [0.9, 0.5]])
+    >>> figure = key_shares(shares, shares)
+    >>> type(figure).__name__
+    'Figure'
+    >>> plt.close(figure)
+    """
+    figure, (axes,) = _panels(height=4.2)
+    rank = np.arange(1, scaled.shape[-1] + 1)
+    for arm, (low, median, high), hatch in ((UNSCALED, unscaled, "//"), (SCALED, scaled, None)):
+        axes.fill_between(rank, low, high, color=arm["color"], alpha=0.18, hatch=hatch, linewidth=0)
+        axes.plot(rank, median, **{**arm, "marker": None})
+    axes.axhline(1 / len(rank), color=PALETTE["faint"], linestyle=":")
+    axes.annotate(
+        "equal share",
+        (1, 1 / len(rank)),
+        xytext=(4, -14),
+        textcoords="offset points",
+        color=PALETTE["theory"],
+        fontsize=10,
+    )
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="rank of the key, largest share first",
+        ylabel="share of the row's gradient",
+        xlim=(1, len(rank)),
+        ylim=(1e-8, 1.5),
+    )
+    axes.legend(loc="lower left")
+    return figure
+
+
+@_house_style
+def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarray) -> Figure:
+    """Draw the median row's gradient without division over that with it, against head width.
+
+    Parameters
+    ----------
+    widths : sequence of int, length n_widths
+        Head widths d_k.
+    n_keys : sequence of int, length n_curves
+        Number of keys of each curve.
+    ratios : numpy.ndarray, shape (n_curves, n_widths, 2)
+        Mean ratio over seeds and its standard error.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> figure = median_ratios([4, 64], [16], np.array([[[1.5, 0.1], [1.7, 0.1]]]))
+    >>> type(figure).__name__
+    'Figure'
+    >>> plt.close(figure)
+    """
+    figure, (axes,) = _panels(height=4.4)
+    names = ["unscaled", "fourth", "third", "scaled"]
+    lines, markers = ["--", ":", "-.", "-"], ["o", "v", "^", "s"]
+    for index, (count, curve) in enumerate(zip(n_keys, ratios, strict=True)):
+        axes.errorbar(
+            widths,
+            curve[:, 0],
+            2 * curve[:, 1],
+            color=PALETTE[names[index % 4]],
+            linestyle=lines[index % 4],
+            marker=markers[index % 4],
+            label=f"n = {count}",
+        )
+    axes.axhline(1, color=PALETTE["theory"], linewidth=1.2)
+    axes.annotate(
+        "equal",
+        (widths[0], 1),
+        xytext=(0, -14),
+        textcoords="offset points",
+        color=PALETTE["theory"],
+        fontsize=10,
+    )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(list(widths), [str(width) for width in widths])
+    axes.minorticks_off()
+    axes.set(
+        xlabel="head width d_k",
+        ylabel="median row: not divided / divided",
+        ylim=(1e-3, 100),
+    )
+    axes.legend(loc="lower left")
     return figure

@@ -19,8 +19,7 @@ configuration, _ = get_final_config(
 # Sphinx would look for these beside this file.
 for name in ("html_favicon", "html_logo"):
     configuration[name] = str(ROOT / configuration[name])
-configuration["html_static_path"] = [
-    str(ROOT / folder) for folder in configuration["html_static_path"]
-]
+for name in ("html_static_path", "bibtex_bibfiles"):
+    configuration[name] = [str(ROOT / path) for path in configuration[name]]
 configuration["extensions"].append("sphinx_multitoc_numbering")
 globals().update(configuration)
