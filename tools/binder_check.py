@@ -2,7 +2,8 @@
 
 ``python tools/binder_check.py`` copies what git knows of the repository into an empty folder,
 makes an environment with the Python version that the configuration states, installs what it
-lists, runs its ``postBuild``, and then runs the landing page and every chapter under nbval there.
+lists, runs its ``postBuild``, makes sure that JupyterLab opens the first chapter, and then runs
+the landing page and every chapter under nbval there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ FOLDERS = ("binder", ".binder")
 # What repo2docker would also read; a file that this check does not follow must not be there.
 KNOWN = {"postBuild", "requirements.txt", "runtime.txt"}
 OLDEST = (3, 11)
+FIRST_CHAPTER = "chapters/01_puzzle.ipynb"
 
 
 class BinderError(Exception):
@@ -129,6 +131,9 @@ def follow(work: Path) -> str:
     install = ["python", "-m", "pip", "install", "--quiet", "--requirement"]
     run([binaries / "python", *install[1:], folder / "requirements.txt"], repository, variables)
     run([folder / "postBuild"], repository, variables)
+    settings = run([binaries / "jupyter-lab", "--show-config-json"], repository, variables)
+    if FIRST_CHAPTER not in settings:
+        raise BinderError(f"JupyterLab would not open {FIRST_CHAPTER} first")
     # Outside the repository, so that only the installed package can be found.
     run([binaries / "python", "-c", "import attnlib"], work, variables)
     nbval = ["-m", "pytest", "-c", os.devnull, f"--rootdir={repository}", "-p", "no:cacheprovider"]
