@@ -325,7 +325,7 @@ def variance_estimates(
         linestyle="none",
         marker="o",
         capsize=4,
-        label="median and range of estimates",
+        label="estimates: median and middle part",
     )
     axes.set_xscale("log", base=2)
     axes.set_xticks(sample_sizes, [f"{size}" for size in sample_sizes])
