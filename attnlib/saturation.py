@@ -266,8 +266,8 @@ def sample_row_statistics(
 def meaningful_keys(weights: np.ndarray, *, share: float = 0.1) -> np.ndarray:
     r"""Return the fraction of keys that still receive a meaningful gradient.
 
-    A key counts if the slope of its own weight exceeds `share` times what it would be at the
-    uniform row: :math:`p(1-p) > \mathrm{share}/n`. The threshold is a convention.
+    A key counts if the slope of its own weight exceeds `share` times 1/n, about what it would be
+    in a uniform row of many keys: :math:`p(1-p) > \mathrm{share}/n`. The threshold is a convention.
 
     Parameters
     ----------

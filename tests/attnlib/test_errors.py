@@ -405,3 +405,26 @@ def test_every_check_is_used():
         if inspect.isfunction(function) and not name.startswith("_"):
             # the definition, its doctest, and at least one call
             assert len(re.findall(rf"\b{name}\(", sources)) > 2, name
+
+
+@pytest.mark.parametrize("total", [0.0, 0.989, 1.011, 2.1])
+def test_many_short_weights_do_not_excuse_a_wrong_sum(total: float) -> None:
+    weights = np.full(300, total / 300).astype(np.float16)
+    with pytest.raises(ValueError, match="sum to 1"):
+        attnlib.entropy(weights)
+
+
+def test_many_short_weights_may_be_rounded() -> None:
+    weights = np.full(300, 1 / 300).astype(np.float16)
+    assert abs(float(weights.sum(dtype=np.float64)) - 1) < 0.009
+    assert np.isfinite(attnlib.entropy(weights))
+
+
+def test_the_allowance_for_many_short_weights_ends_at_one_hundredth() -> None:
+    step = np.finfo(np.float16).eps / 2  # the spacing of float16 from a half to one
+    weights = np.zeros(300, np.float16)
+    weights[:2] = 0.5, 0.5 + 20 * step
+    assert attnlib.entropy(weights) > 0
+    weights[1] = 0.5 + 22 * step
+    with pytest.raises(ValueError, match="sum to 1"):
+        attnlib.entropy(weights)
