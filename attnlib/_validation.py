@@ -74,6 +74,9 @@ def float_array(name: str, value: Any, *, ndim: int = 0, neg_inf: bool = False) 
             f"{name} must have at least {ndim} dimension{'s' if ndim > 1 else ''}; "
             f"got shape {array.shape}"
         )
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):  # then every entry is; the common case, without temporaries
+            return array
     if np.isnan(array).any():
         raise ValueError(f"{name} must not contain NaN; got NaN in an array of shape {array.shape}")
     infinite = np.isposinf(array) if neg_inf else np.isinf(array)
@@ -175,6 +178,19 @@ def real_number(name: str, value: Any, *, positive: bool = False) -> float:
     if positive and number <= 0:
         raise ValueError(f"{name} must be positive; got {number}")
     return number
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return `value` if it is True or False; 1 or an array would be a slip.
+
+    Examples
+    --------
+    >>> flag("is_causal", True)
+    True
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {_came(value)}")
+    return bool(value)
 
 
 def scale_factor(scale: Any, d_k: int) -> float:

@@ -1,15 +1,46 @@
-"""Dense scaled dot-product attention: scores, mask, softmax, weighted mean."""
+"""Dense scaled dot-product attention: scores, mask, softmax, weighted mean, and its gradient."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._validation import as_array, float_array, scale_factor, whole_number
+from attnlib._calls import (
+    AttentionCall,
+    check_scores,
+    checked_call,
+    checked_cotangent,
+    hide,
+    sum_to_shape,
+)
+from attnlib._validation import flag, whole_number
+from attnlib.scaling import (
+    ScalingRule,
+    cap_logits,
+    cap_slope,
+    fold_key,
+    fold_key_vjp,
+    fold_query,
+    fold_query_vjp,
+)
 
-__all__ = ["causal_mask", "scaled_dot_product_attention"]
+__all__ = [
+    "AttentionGradients",
+    "attention_vjp",
+    "causal_mask",
+    "scaled_dot_product_attention",
+]
+
+
+class AttentionGradients(NamedTuple):
+    """Gradient of a loss by each input of attention, and by each learned gain of its rule."""
+
+    query: np.ndarray
+    key: np.ndarray
+    value: np.ndarray
+    gains: dict[str, Any]
 
 
 def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
@@ -42,52 +73,31 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
     return np.tri(rows, whole_number("n_keys", n_keys), dtype=bool)
 
 
-def _checked_inputs(
-    query: ArrayLike, key: ArrayLike, value: ArrayLike
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]:
-    """Return the three arrays and their common leading shape, or say which does not fit."""
-    q = float_array("query", query, ndim=2)
-    k = float_array("key", key, ndim=2)
-    v = float_array("value", value, ndim=2)
-    if q.shape[-1] != k.shape[-1]:
-        raise ValueError(
-            f"key must have the width of query, d_k = {q.shape[-1]}; got shape {k.shape}"
-        )
-    if q.shape[-1] < 1:
-        raise ValueError(f"query must have a width d_k of at least 1; got shape {q.shape}")
-    if k.shape[-2] < 1:
-        raise ValueError(f"key must hold at least one key; got shape {k.shape}")
-    if v.shape[-2] != k.shape[-2]:
-        raise ValueError(
-            f"value must have one row for each of the {k.shape[-2]} keys; got shape {v.shape}"
-        )
-    try:
-        lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-    except ValueError:
-        raise ValueError(
-            "query, key and value must have leading axes that broadcast; "
-            f"got shapes {q.shape}, {k.shape} and {v.shape}"
-        ) from None
-    return q, k, v, lead
+def _logits(call: AttentionCall) -> np.ndarray:
+    """Return scaled and capped scores, not masked yet, in an array of their own."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        query = fold_query(call.rule, call.query, call.shape[-1])
+        scores = query @ np.swapaxes(fold_key(call.rule, call.key), -1, -2)
+    check_scores(call, scores)
+    logits = cap_logits(call.rule, scores)
+    # value may have leading axes of its own
+    return logits if logits.shape == call.shape else np.broadcast_to(logits, call.shape).copy()
 
 
-def _checked_mask(attn_mask: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return the mask as a boolean or floating array that broadcasts to the scores."""
-    mask = as_array("attn_mask", attn_mask)
-    if mask.dtype != bool:
-        if mask.dtype.kind in "iu":
-            raise TypeError(
-                "attn_mask must be boolean (True = may attend) or floating (added to the "
-                f"scores); got dtype {mask.dtype}, which could mean either"
-            )
-        mask = float_array("attn_mask", attn_mask, neg_inf=True)
-    try:
-        fits = np.broadcast_shapes(mask.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"attn_mask must broadcast to the scores' shape {shape}; got {mask.shape}")
-    return mask
+def _masked_softmax(call: AttentionCall, logits: np.ndarray) -> np.ndarray:
+    """Turn logits into weights, in place. A row without any key to attend to gets zeros."""
+    hide(logits, call.mask, 0 if call.is_causal else None)
+    peak = logits.max(axis=-1, keepdims=True)
+    # A row without any key: exp(-inf - 0) = 0 for all, instead of NaN.
+    peak[np.isneginf(peak)] = 0
+    with np.errstate(over="ignore"):  # a difference below the least number: weight 0
+        logits -= peak
+    weights = np.exp(logits, out=logits)
+    # The sum of many float16 weights may exceed what float16 can hold.
+    total = weights.sum(axis=-1, keepdims=True, dtype=np.result_type(weights, np.float32))
+    total[total == 0] = 1
+    weights /= total
+    return weights
 
 
 def scaled_dot_product_attention(
@@ -97,7 +107,7 @@ def scaled_dot_product_attention(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | None = None,
+    scale: float | ScalingRule | None = None,
     return_weights: bool = False,
 ) -> Any:
     r"""Return the mean of the values, weighted by how well each key matches each query.
@@ -117,8 +127,9 @@ def scaled_dot_product_attention(
         ``-inf`` hides a key.
     is_causal : bool
         Whether query i sees only keys j <= i. With `attn_mask`, both hold.
-    scale : float, optional
-        What the raw scores are multiplied by, not negative. ``None`` means 1/√d_k.
+    scale : float or ScalingRule, optional
+        What the raw scores are multiplied by, not negative, or a rule of :mod:`attnlib.scaling`.
+        ``None`` means 1/√d_k.
     return_weights : bool
         Whether to return the weights too.
 
@@ -132,8 +143,8 @@ def scaled_dot_product_attention(
     Raises
     ------
     TypeError
-        If an array does not hold real numbers, `scale` is not a number, or `attn_mask` is
-        neither boolean nor floating.
+        If an array does not hold real numbers, `scale` is no number or rule, `attn_mask` is
+        neither boolean nor floating, or `is_causal` is not True or False.
     ValueError
         If shapes do not fit, there is no key, a number is NaN or infinite, `scale` is
         negative, or a score overflows.
@@ -153,43 +164,86 @@ def scaled_dot_product_attention(
     >>> weights.round(3)  # logits 0.5 and 0
     array([[0.622, 0.378]])
     """
-    q, k, v, lead = _checked_inputs(query, key, value)
-    dtype = np.result_type(q, k, v)
-    factor = scale_factor(scale, q.shape[-1])
-    shape = (*lead, q.shape[-2], k.shape[-2])
+    call = checked_call(query, key, value, attn_mask, is_causal, scale)
+    with_weights = flag("return_weights", return_weights)
+    weights = _masked_softmax(call, _logits(call))
+    output = weights @ call.value
+    return (output, weights) if with_weights else output
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        logits = (q.astype(dtype) * factor) @ np.swapaxes(k, -1, -2)
-    if not np.isfinite(logits).all():
-        raise ValueError(
-            f"query and key must give scores that {dtype} can hold; got magnitudes up to "
-            f"{np.abs(q).max():.3g} and {np.abs(k).max():.3g} with scale {factor:.3g}"
-        )
-    if logits.shape != shape:  # value has leading axes of its own
-        logits = np.broadcast_to(logits, shape).copy()
-    if attn_mask is not None:
-        mask = _checked_mask(attn_mask, shape)
-        if mask.dtype == bool:
-            logits[~np.broadcast_to(mask, shape)] = -np.inf
-        else:
-            with np.errstate(over="ignore"):
-                logits += mask.astype(dtype)
-            if np.isposinf(logits).any():
-                raise ValueError(
-                    f"attn_mask must keep the scores within {dtype}; got up to {mask.max():.3g}"
-                )
-    if is_causal:
-        logits[..., ~causal_mask(*shape[-2:])] = -np.inf
 
-    peak = logits.max(axis=-1, keepdims=True)
-    # A row without any key to attend to: exp(-inf - 0) = 0 for all, instead of NaN.
-    peak[np.isneginf(peak)] = 0
-    with np.errstate(over="ignore"):  # a difference below the least number: weight 0
-        logits -= peak
-    weights = np.exp(logits, out=logits)
-    # The sum of many float16 weights may exceed what float16 can hold.
-    total = weights.sum(axis=-1, keepdims=True, dtype=np.result_type(dtype, np.float32))
-    total[total == 0] = 1
-    weights /= total
-    output = weights @ v
-    return (output, weights) if return_weights else output
+def attention_vjp(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    cotangent: ArrayLike,
+    *,
+    attn_mask: ArrayLike | None = None,
+    is_causal: bool = False,
+    scale: float | ScalingRule | None = None,
+) -> AttentionGradients:
+    r"""Carry a gradient from the output of attention back to its inputs.
+
+    With S the logits, P the weights, G the cotangent and c the scale,
+
+    .. math:: D = P \circ \bigl(G V^\top - \mathrm{rowsum}(P \circ G V^\top)\bigr), \qquad
+        \frac{\partial L}{\partial Q} = c\, D K, \quad
+        \frac{\partial L}{\partial K} = c\, D^\top Q, \quad
+        \frac{\partial L}{\partial V} = P^\top G.
+
+    Parameters
+    ----------
+    query, key, value, attn_mask, is_causal, scale
+        As :func:`scaled_dot_product_attention`.
+    cotangent : array_like, broadcastable to (..., n_queries, d_v)
+        Gradient G of the loss by the output.
+
+    Returns
+    -------
+    AttentionGradients
+        Gradients by query, key and value, each of its input's shape, and by the learned gains
+        of the scaling rule, by name. A query without any key receives and passes on nothing.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`scaled_dot_product_attention`, or if `cotangent` does not fit the output.
+
+    See Also
+    --------
+    attnlib.blockwise_attention_vjp : The same without the matrix of weights.
+
+    Notes
+    -----
+    Derived for one row in the fourth chapter, *Gradients*. Since the logits are proportional to
+    the scale, the gradient by its logarithm is the sum of query times gradient by query.
+
+    References
+    ----------
+    .. [1] T. Dao, D. Y. Fu, S. Ermon, A. Rudra, C. Re, "FlashAttention", NeurIPS 2022,
+       appendix B.
+
+    Examples
+    --------
+    >>> query, key, value = [[2.0]], [[1.0], [1.0]], [[1.0], [0.0]]
+    >>> attention_vjp(query, key, value, 1).key
+    array([[ 0.5],
+           [-0.5]])
+    """
+    call = checked_call(query, key, value, attn_mask, is_causal, scale)
+    upstream = checked_cotangent(call, cotangent)
+    logits = _logits(call)
+    slope = cap_slope(call.rule, logits)
+    weights = _masked_softmax(call, logits)
+    by_weights = upstream @ np.swapaxes(call.value, -1, -2)
+    by_weights -= (weights * by_weights).sum(axis=-1, keepdims=True)
+    by_scores = weights * by_weights * slope
+
+    n_keys = call.shape[-1]
+    by_folded_query = by_scores @ fold_key(call.rule, call.key)
+    by_folded_key = np.swapaxes(by_scores, -1, -2) @ fold_query(call.rule, call.query, n_keys)
+    by_value = np.swapaxes(weights, -1, -2) @ upstream
+    by_query, gains = fold_query_vjp(
+        call.rule, call.query, n_keys, sum_to_shape(by_folded_query, call.query.shape)
+    )
+    by_key = fold_key_vjp(call.rule, call.key, sum_to_shape(by_folded_key, call.key.shape))
+    return AttentionGradients(by_query, by_key, sum_to_shape(by_value, call.value.shape), gains)

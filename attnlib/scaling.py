@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._validation import float_array, real_number, scale_factor, whole_number
+from attnlib._validation import flag, float_array, real_number, scale_factor, whole_number
 
 __all__ = [
     "ScalingRule",
@@ -229,7 +229,7 @@ def query_key_norm(*, learned: bool = True) -> ScalingRule:
     >>> fold_query(query_key_norm(), [[3.0, 4.0]], n_keys=5) / np.sqrt(2)
     array([[0.6, 0.8]])
     """
-    gains = {"log_gain": 0.0} if learned else {}
+    gains = {"log_gain": 0.0} if flag("learned", learned) else {}
     return ScalingRule("q/k norm", lambda d_k, _n_keys: math.sqrt(d_k), normalize=True, gains=gains)
 
 
@@ -255,7 +255,7 @@ def soft_cap(cap: float) -> ScalingRule:
     >>> cap_logits(soft_cap(50), np.array([8.0, 100.0])).round(2)
     array([ 7.93, 48.2 ])
     """
-    bound = real_number("cap", cap, positive=True)
+    bound = real_number("cap", cap)
     return replace(inverse_sqrt(), label=f"soft cap {bound:g}", cap=bound)
 
 
@@ -323,7 +323,7 @@ def scaling_rule(scale: Any) -> ScalingRule:
         return inverse_sqrt()
     if isinstance(scale, ScalingRule):
         return scale
-    if callable(scale):
+    if callable(scale) and not isinstance(scale, type):
         return ScalingRule(getattr(scale, "__name__", repr(scale)), scale)
     factor = scale_factor(scale, 1)
     return ScalingRule(f"{factor:g}", lambda _d_k, _n_keys: factor)
@@ -493,7 +493,7 @@ def fold_query_vjp(
     (array([[0.5, 0.5, 0.5, 0.5]]), {'log_gain': 0.5})
     """
     q = float_array("query", query, ndim=1)
-    upstream = float_array("cotangent", cotangent, ndim=1)
+    upstream = _of_shape(cotangent, q.shape)
     factor = multiplier(rule, q.shape[-1], n_keys)
     gradient = upstream * factor
     if "query_gain" in rule.gains:
@@ -538,7 +538,7 @@ def fold_key_vjp(rule: ScalingRule, key: ArrayLike, cotangent: ArrayLike) -> np.
     array([[0.5, 0. ]])
     """
     k = float_array("key", key, ndim=1)
-    upstream = float_array("cotangent", cotangent, ndim=1)
+    upstream = _of_shape(cotangent, k.shape)
     return _directions_vjp(k, upstream) if rule.normalize else upstream
 
 
@@ -588,6 +588,14 @@ def cap_slope(rule: ScalingRule, capped: np.ndarray) -> Any:
     return 1.0 if rule.cap is None else 1 - (capped / rule.cap) ** 2
 
 
+def _of_shape(cotangent: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a gradient as an array, or say that its shape is not what was folded."""
+    upstream = float_array("cotangent", cotangent)
+    if upstream.shape != shape:
+        raise ValueError(f"cotangent must have the shape {shape}; got {upstream.shape}")
+    return upstream
+
+
 def _query_gains(rule: ScalingRule, query: np.ndarray) -> np.ndarray:
     """Return exp(w·q) for each query, with an axis of length 1 in place of d_k."""
     direction = np.asarray(rule.gains["query_gain"], dtype=query.dtype)
@@ -599,21 +607,21 @@ def _query_gains(rule: ScalingRule, query: np.ndarray) -> np.ndarray:
     return np.exp(query @ direction)[..., None]
 
 
-def _directions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each vector over its length, and the length; 0 over 1 for a zero vector."""
+def _directions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each vector over its length, and two factors of the length; a zero vector over 1."""
     # Dividing by the largest entry first keeps the squares within range.
     largest = np.abs(x).max(axis=-1, keepdims=True)
     largest[largest == 0] = 1
     within = x / largest
     length = np.sqrt((within * within).sum(axis=-1, keepdims=True))
     length[length == 0] = 1
-    return within / length, length * largest
+    return within / length, length, largest
 
 
 def _directions_vjp(x: np.ndarray, cotangent: np.ndarray) -> np.ndarray:
     """Carry a gradient back through x/|x|: only what is across x counts."""
-    directions, length = _directions(x)
+    directions, length, largest = _directions(x)
     along = (directions * cotangent).sum(axis=-1, keepdims=True)
-    across = (cotangent - along * directions) / length
+    across = (cotangent - along * directions) / length / largest
     across[~x.any(axis=-1)] = 0  # the direction of a zero vector is not defined
     return across

@@ -167,3 +167,56 @@ def query_gradients(d_k: int, n_keys: int, n_rows: int, factor: float, rng) -> n
     both = np.einsum("rn,rn,rnd->rd", p, usefulness, keys)
     gradient = factor * (both - mean_key * mean_usefulness[:, None])
     return np.sqrt((gradient**2).sum(-1))
+
+
+def layer_key_gradients(
+    d_k: int, n_keys: int, n_queries: int, n_layers: int, factor: float, rng
+) -> np.ndarray:
+    """Lengths of ∂L/∂k_j from whole vectors and whole Jacobians, summed over the queries."""
+    q = rng.standard_normal((n_layers, n_queries, d_k))
+    keys = rng.standard_normal((n_layers, n_keys, d_k))
+    usefulness = rng.standard_normal((n_layers, n_queries, n_keys))
+    p = special.softmax(factor * np.einsum("lid,ljd->lij", q, keys), axis=-1)
+    jacobian = p[..., :, None] * (np.eye(n_keys) - p[..., None, :])
+    by_score = factor * np.einsum("lim,limj->lij", usefulness, jacobian)
+    gradient = np.einsum("lij,lid->ljd", by_score, q)
+    return np.sqrt((gradient**2).sum(-1))
+
+
+def attention_gradients_loops(query, key, value, cotangent, **options):
+    """Gradients of attention pair by pair: what query i and key j do to each other."""
+    q, k, v = (np.asarray(array, dtype=float) for array in (query, key, value))
+    output, weights = attention_loops(q, k, v, **options)
+    lead = output.shape[:-2]
+    g = np.broadcast_to(cotangent, output.shape)
+    scale = options.get("scale")
+    factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
+    gradients = [np.zeros(array.shape) for array in (q, k, v)]
+    for place in np.ndindex(*lead):
+        # where this place of the broadcast axes lies in each array, and in its gradient
+        own = [
+            tuple(
+                0 if length == 1 else index
+                for length, index in zip(
+                    array.shape[:-2], place[len(place) - array.ndim + 2 :], strict=True
+                )
+            )
+            for array in (q, k, v)
+        ]
+        for i, j in np.ndindex(weights.shape[-2:]):
+            p, upstream = weights[place][i], g[place][i]
+            use = [math.fsum(upstream * entry) for entry in v[own[2]]]
+            mean_use = math.fsum(a * b for a, b in zip(p, use, strict=True))
+            by_score = factor * p[j] * (use[j] - mean_use)
+            gradients[0][(*own[0], i)] += by_score * k[(*own[1], j)]
+            gradients[1][(*own[1], j)] += by_score * q[(*own[0], i)]
+            gradients[2][(*own[2], j)] += p[j] * upstream
+    return gradients
+
+
+def derivative(function, step):
+    """Derivative of a function of one number at 0, by a formula with an error of step**6."""
+    weights = {1: 45, 2: -9, 3: 1}
+    return sum(
+        weight * (function(m * step) - function(-m * step)) for m, weight in weights.items()
+    ) / (60 * step)

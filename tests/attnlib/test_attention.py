@@ -7,47 +7,11 @@ import math
 import numpy as np
 import oracles
 import pytest
+from attention_calls import LEADS, calls, draw_inputs, upstream
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
-from attnlib import causal_mask, scaled_dot_product_attention
-
-
-def draw_inputs(rng, lead=(), n_q=3, n_k=4, d_k=5, d_v=2, dtype=float):
-    shapes = (*lead, n_q, d_k), (*lead, n_k, d_k), (*lead, n_k, d_v)
-    return [rng.standard_normal(shape).astype(dtype) for shape in shapes]
-
-
-@st.composite
-def calls(draw):
-    """Draw arrays and options of one call; leading axes broadcast, masks hide whole rows."""
-    side = st.integers(1, 4)
-    n_q, n_k, d_k, d_v = draw(side), draw(side), draw(side), draw(side)
-    lead = draw(hnp.array_shapes(min_dims=0, max_dims=2, max_side=3))
-
-    def leading():
-        kept = tuple(draw(st.sampled_from((1, size))) for size in lead)
-        return kept[draw(st.integers(0, len(kept))) :]
-
-    elements = st.floats(-3, 3, width=32)
-    arrays = [
-        draw(hnp.arrays(float, (*leading(), *tail), elements=elements))
-        for tail in ((n_q, d_k), (n_k, d_k), (n_k, d_v))
-    ]
-    common = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
-    mask_shape = draw(st.sampled_from([(n_q, n_k), (1, n_k), (n_k,), (), (*common, n_q, n_k)]))
-    mask = draw(
-        st.none()
-        | hnp.arrays(bool, mask_shape)
-        | hnp.arrays(float, mask_shape, elements=st.floats(-9, 9) | st.just(-math.inf))
-    )
-    options = {
-        "attn_mask": mask,
-        "is_causal": draw(st.booleans()),
-        "scale": draw(st.none() | st.floats(0, 3)),
-    }
-    return arrays, options
+from attnlib import attention_vjp, causal_mask, scaled_dot_product_attention, scaling
 
 
 @given(calls())
@@ -67,17 +31,6 @@ def test_attention_agrees_with_nested_loops(call):
         np.testing.assert_array_equal(array, copy)
     if mask is not None:
         np.testing.assert_array_equal(mask, mask_before)
-
-
-LEADS = [
-    ((), (), ()),
-    ((2,), (2,), (2,)),
-    ((2, 3), (2, 3), (2, 3)),
-    ((2, 3), (1, 3), (2, 1)),
-    ((3,), (2, 1), ()),
-    ((), (), (2, 2)),
-    ((0,), (0,), (0,)),
-]
 
 
 @pytest.mark.parametrize("lead", LEADS, ids=str)
@@ -229,3 +182,158 @@ def test_causal_mask_by_its_definition(rows, columns):
     assert mask.dtype == bool
     assert mask.shape == (rows, columns)
     assert mask.tolist() == [[j <= i for j in range(columns)] for i in range(rows)]
+
+
+# --- gradients ---------------------------------------------------------------------------------
+
+
+@given(calls(), st.integers(0, 2**32 - 1))
+def test_the_gradient_agrees_with_nested_loops(call, seed):
+    arrays, options = call
+    cotangent = upstream(arrays, np.random.default_rng(seed))
+    gradients = attention_vjp(*arrays, cotangent, **options)
+    wanted = oracles.attention_gradients_loops(*arrays, cotangent, **options)
+    assert gradients.gains == {}
+    for got, want, array in zip(gradients[:3], wanted, arrays, strict=True):
+        assert got.shape == array.shape
+        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-11)
+
+
+def keys_over_width(d_k, n_keys):
+    return n_keys / d_k
+
+
+def label(rule):
+    return scaling.scaling_rule(rule).label
+
+
+RULES = [
+    None,
+    0.0,
+    2.5,
+    keys_over_width,
+    scaling.no_scaling(),
+    scaling.inverse_width(3.0),
+    scaling.fixed_temperature(0.7),
+    scaling.with_gains(scaling.learned_temperature(), log_gain=0.4),
+    scaling.with_gains(
+        scaling.query_temperature(5), query_gain=np.array([0.5, -0.2, 0.1, 0.3, -0.4])
+    ),
+    scaling.query_key_norm(learned=False),
+    scaling.with_gains(scaling.query_key_norm(), log_gain=-0.3),
+    scaling.soft_cap(0.8),
+    scaling.log_length(9),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=label)
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_gradient_agrees_with_differences_for_every_rule(rule, masked):
+    rng = np.random.default_rng(7)
+    arrays = draw_inputs(rng, lead=(2,))
+    options = {"scale": rule, "is_causal": masked}
+    if masked:
+        options["attn_mask"] = np.where(rng.random((3, 4)) < 0.3, -np.inf, rng.random((3, 4)))
+    cotangent = upstream(arrays, rng)
+    gradients = attention_vjp(*arrays, cotangent, **options)
+    for number, got in enumerate(gradients[:3]):
+        direction = rng.standard_normal(got.shape)
+
+        def loss(step, number=number, direction=direction):
+            moved = [*arrays]
+            moved[number] = arrays[number] + step * direction
+            return (scaled_dot_product_attention(*moved, **options) * cotangent).sum()
+
+        wanted = oracles.derivative(loss, 1e-3)
+        np.testing.assert_allclose((got * direction).sum(), wanted, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "rule", [r for r in RULES if isinstance(r, scaling.ScalingRule) and r.gains], ids=label
+)
+def test_the_gradient_by_learned_gains_agrees_with_differences(rule):
+    rng = np.random.default_rng(8)
+    arrays = draw_inputs(rng, lead=(2,))
+    cotangent = upstream(arrays, rng)
+    gains = attention_vjp(*arrays, cotangent, scale=rule).gains
+    assert set(gains) == set(rule.gains)
+    for name, got in gains.items():
+        direction = rng.standard_normal(np.shape(got))
+
+        def loss(step, name=name, direction=direction):
+            moved = scaling.with_gains(rule, **{name: rule.gains[name] + step * direction})
+            return (scaled_dot_product_attention(*arrays, scale=moved) * cotangent).sum()
+
+        wanted = oracles.derivative(loss, 1e-3)
+        np.testing.assert_allclose((got * direction).sum(), wanted, rtol=1e-9, atol=1e-10)
+
+
+def test_the_gradient_by_the_logarithm_of_the_scale():
+    """What the docstring says of it."""
+    rng = np.random.default_rng(9)
+    q, k, v = draw_inputs(rng)
+    cotangent = upstream((q, k, v), rng)
+    got = (q * attention_vjp(q, k, v, cotangent, scale=0.6).query).sum()
+    wanted = oracles.derivative(
+        lambda step: (
+            scaled_dot_product_attention(q, k, v, scale=0.6 * math.exp(step)) * cotangent
+        ).sum(),
+        1e-3,
+    )
+    np.testing.assert_allclose(got, wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_gradients_have_the_type_of_the_inputs(dtype):
+    rng = np.random.default_rng(10)
+    arrays = draw_inputs(rng, dtype=dtype)
+    cotangent = upstream(arrays, rng)
+    gradients = attention_vjp(*arrays, cotangent, scale=scaling.query_key_norm())
+    wanted = attention_vjp(
+        *(a.astype(float) for a in arrays), cotangent, scale=scaling.query_key_norm()
+    )
+    eps = float(np.finfo(dtype).eps)
+    for got, want in zip(gradients[:3], wanted[:3], strict=True):
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got.astype(float), want, rtol=0, atol=30 * eps)
+
+
+def test_a_query_without_any_key_receives_and_passes_on_nothing():
+    rng = np.random.default_rng(11)
+    arrays = draw_inputs(rng)
+    mask = np.ones((3, 4), bool)
+    mask[1] = False
+    gradients = attention_vjp(*arrays, np.eye(3)[:, 1:2] * [1.0, 1.0], attn_mask=mask)
+    assert not any(gradient.any() for gradient in gradients[:3])
+
+
+def test_a_cotangent_may_be_a_number():
+    arrays = draw_inputs(np.random.default_rng(12), lead=(2,))
+    for got, want in zip(
+        attention_vjp(*arrays, 2)[:3],
+        attention_vjp(*arrays, np.full((2, 3, 2), 2.0))[:3],
+        strict=True,
+    ):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_the_error_names_the_scale_that_made_the_scores_too_large():
+    def rule(d_k, n_keys):
+        return 1e308 + 0 * d_k if n_keys == 4 else 7.0
+
+    for scale, shown in ((rule, "scale 1e+308"), (lambda d_k, _n: d_k * 1e307, "scale 5e+307")):
+        with pytest.raises(ValueError, match=r"magnitudes up to 30 and 20 with") as caught:
+            scaled_dot_product_attention(
+                np.full((3, 5), 30.0), np.full((4, 5), -20.0), np.ones((4, 2)), scale=scale
+            )
+        assert shown in str(caught.value)
+
+
+def test_one_score_too_large_for_its_mask_is_refused():
+    q, k, v = np.full((1, 1), 2e38, np.float32), np.array([[1], [0]], np.float32), np.ones((2, 1))
+    with pytest.raises(
+        ValueError, match=r"^attn_mask must keep the scores within float32; got .*2e"
+    ):
+        scaled_dot_product_attention(
+            q, k, v.astype(np.float32), attn_mask=np.float32([2e38, 0]), scale=1
+        )

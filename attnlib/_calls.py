@@ -1,0 +1,186 @@
+"""The checked arguments of attention, and what dense and blockwise attention do alike to them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from attnlib._validation import as_array, flag, float_array
+from attnlib.scaling import ScalingRule, multiplier, scaling_rule
+
+
+class AttentionCall(NamedTuple):
+    """The checked arguments of one call; the arrays are of one floating type."""
+
+    query: np.ndarray
+    key: np.ndarray
+    value: np.ndarray
+    mask: np.ndarray | None
+    is_causal: bool
+    rule: ScalingRule
+    shape: tuple[int, ...]
+    """That of the scores: leading axes, queries, keys."""
+
+
+def _checked_inputs(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]:
+    """Return the three arrays and their common leading shape, or say which does not fit."""
+    q = float_array("query", query, ndim=2)
+    k = float_array("key", key, ndim=2)
+    v = float_array("value", value, ndim=2)
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"key must have the width of query, d_k = {q.shape[-1]}; got shape {k.shape}"
+        )
+    if q.shape[-1] < 1:
+        raise ValueError(f"query must have a width d_k of at least 1; got shape {q.shape}")
+    if k.shape[-2] < 1:
+        raise ValueError(f"key must hold at least one key; got shape {k.shape}")
+    if v.shape[-2] != k.shape[-2]:
+        raise ValueError(
+            f"value must have one row for each of the {k.shape[-2]} keys; got shape {v.shape}"
+        )
+    try:
+        lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            "query, key and value must have leading axes that broadcast; "
+            f"got shapes {q.shape}, {k.shape} and {v.shape}"
+        ) from None
+    return q, k, v, lead
+
+
+def _checked_mask(attn_mask: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the mask as a boolean or floating array that broadcasts to the scores."""
+    mask = as_array("attn_mask", attn_mask)
+    if mask.dtype != bool:
+        if mask.dtype.kind in "iu":
+            raise TypeError(
+                "attn_mask must be boolean (True = may attend) or floating (added to the "
+                f"scores); got dtype {mask.dtype}, which could mean either"
+            )
+        mask = float_array("attn_mask", attn_mask, neg_inf=True)
+    try:
+        fits = np.broadcast_shapes(mask.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"attn_mask must broadcast to the scores' shape {shape}; got {mask.shape}")
+    return mask
+
+
+def checked_call(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    attn_mask: ArrayLike | None,
+    is_causal: bool,
+    scale: Any,
+) -> AttentionCall:
+    """Return the arguments ready for arithmetic, or say which does not fit.
+
+    Examples
+    --------
+    >>> checked_call([[1.0, 2.0]], [[3.0, 4.0]], [[5.0]], None, False, None).shape
+    (1, 1)
+    """
+    q, k, v, lead = _checked_inputs(query, key, value)
+    dtype = np.result_type(q, k, v)
+    shape = (*lead, q.shape[-2], k.shape[-2])
+    mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
+    if mask is not None and mask.dtype != bool:
+        given = mask
+        with np.errstate(over="ignore"):
+            mask = given.astype(dtype, copy=False)
+        if np.isposinf(mask).any():
+            raise ValueError(f"attn_mask must be within {dtype}; got up to {given.max():.3g}")
+    return AttentionCall(
+        q.astype(dtype, copy=False),
+        k.astype(dtype, copy=False),
+        v.astype(dtype, copy=False),
+        mask,
+        flag("is_causal", is_causal),
+        scaling_rule(scale),
+        shape,
+    )
+
+
+def checked_cotangent(call: AttentionCall, cotangent: ArrayLike) -> np.ndarray:
+    """Return the gradient by the output in the output's shape and type, or say what is wrong.
+
+    Examples
+    --------
+    >>> call = checked_call([[1.0, 2.0]], [[3.0, 4.0]], [[5.0]], None, False, None)
+    >>> checked_cotangent(call, 1)
+    array([[1.]])
+    """
+    given = float_array("cotangent", cotangent)
+    shape = (*call.shape[:-1], call.value.shape[-1])
+    try:
+        fits = np.broadcast_shapes(given.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"cotangent must broadcast to the output's shape {shape}; got {given.shape}"
+        )
+    return np.broadcast_to(given.astype(call.value.dtype, copy=False), shape)
+
+
+def sum_to_shape(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Add up a gradient over the axes along which its array was repeated.
+
+    Examples
+    --------
+    >>> sum_to_shape(np.ones((4, 2, 3)), (1, 3))
+    array([[8., 8., 8.]])
+    """
+    extra = gradient.ndim - len(shape)
+    axes = [extra + axis for axis, length in enumerate(shape) if length == 1]
+    return gradient.sum(axis=(*range(extra), *axes), keepdims=True).reshape(shape)
+
+
+def check_scores(call: AttentionCall, logits: np.ndarray) -> None:
+    """Refuse logits that overflowed, in words about what they were made of.
+
+    Examples
+    --------
+    >>> call = checked_call([[1.0, 2.0]], [[3.0, 4.0]], [[5.0]], None, False, None)
+    >>> check_scores(call, np.zeros((1, 1)))
+    """
+    if not np.isfinite(logits).all():
+        factor = multiplier(call.rule, call.query.shape[-1], call.shape[-1])
+        raise ValueError(
+            f"query and key must give scores that {logits.dtype} can hold; got magnitudes up to "
+            f"{np.abs(call.query).max():.3g} and {np.abs(call.key).max():.3g} with scale "
+            f"{factor:.3g}"
+        )
+
+
+def hide(logits: np.ndarray, mask: np.ndarray | None, offset: int | None) -> None:
+    """Hide from logits, in place, what a mask hides, and with an `offset` all later keys.
+
+    Query i then sees the keys up to i + `offset`.
+
+    Examples
+    --------
+    >>> logits = np.zeros((2, 2))
+    >>> hide(logits, np.array([True, False]), None)
+    >>> logits
+    array([[  0., -inf],
+           [  0., -inf]])
+    """
+    if mask is not None and mask.dtype == bool:
+        np.copyto(logits, -np.inf, where=~mask)
+    elif mask is not None:
+        with np.errstate(over="ignore"):
+            logits += mask
+        if np.isposinf(logits).any():
+            raise ValueError(
+                f"attn_mask must keep the scores within {logits.dtype}; got up to {mask.max():.3g}"
+            )
+    if offset is not None:
+        np.copyto(logits, -np.inf, where=~np.tri(*logits.shape[-2:], offset, dtype=bool))

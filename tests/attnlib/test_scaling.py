@@ -1,0 +1,363 @@
+"""scaling.py against the formulas written out in many digits, and against differences."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+import mpmath
+import numpy as np
+import oracles
+import pytest
+
+from attnlib import ScalingRule, scaling
+
+WIDTH, KEYS = 4, 7
+GAIN = np.array([0.3, -0.2, 0.5, 0.1])
+
+
+def rules() -> dict[str, ScalingRule]:
+    """Every rule, with gains that are not zero; made anew, so that an altered one is noticed."""
+    learned, normed = scaling.learned_temperature(), scaling.query_key_norm()
+    both = {"log_gain": 0.2, "query_gain": GAIN}
+    return {
+        "none": scaling.no_scaling(),
+        "inverse root": scaling.inverse_sqrt(),
+        "inverse width": scaling.inverse_width(3),
+        "temperature": scaling.fixed_temperature(2.5),
+        "learned": scaling.with_gains(learned, log_gain=0.4),
+        "by query": scaling.with_gains(scaling.query_temperature(WIDTH), query_gain=GAIN),
+        "direction": scaling.query_key_norm(learned=False),
+        "direction, learned": scaling.with_gains(normed, log_gain=-0.6),
+        "capped": scaling.soft_cap(0.7),
+        "by length": scaling.log_length(3),
+        "both gains": ScalingRule(
+            "both", lambda d_k, n_keys: n_keys / d_k, normalize=True, cap=1.2, gains=both
+        ),
+    }
+
+
+NAMES = list(rules())
+
+
+def logits_in_digits(name: str, q: list[float], k: list[float]) -> mpmath.mpf:
+    """Write each rule out as its source does: what becomes of one raw score."""
+    m = oracles.MP
+    qs, ks = [m.mpf(float(x)) for x in q], [m.mpf(float(x)) for x in k]
+    dot = m.fsum(a * b for a, b in zip(qs, ks, strict=True))
+    cosine = dot / m.sqrt(m.fsum(a * a for a in qs)) / m.sqrt(m.fsum(b * b for b in ks))
+    root = m.sqrt(WIDTH)
+    by_query = m.exp(m.fsum(a * m.mpf(float(w)) for a, w in zip(qs, GAIN, strict=True)))
+    return {
+        "none": dot,
+        "inverse root": dot / root,
+        "inverse width": 3 * dot / WIDTH,
+        "temperature": dot / m.mpf(2.5),
+        "learned": dot / root * m.exp(m.mpf(0.4)),
+        "by query": dot / root * by_query,
+        "direction": root * cosine,
+        "direction, learned": root * cosine * m.exp(m.mpf(-0.6)),
+        "capped": m.mpf(0.7) * m.tanh(dot / root / m.mpf(0.7)),
+        "by length": m.log(KEYS) / m.log(3) * dot / root,
+        "both gains": m.mpf(1.2)
+        * m.tanh(m.mpf(KEYS) / WIDTH * m.exp(m.mpf(0.2)) * by_query * cosine / m.mpf(1.2)),
+    }[name]
+
+
+def logits(rule: ScalingRule, q: np.ndarray, k: np.ndarray, n_keys: int = KEYS) -> np.ndarray:
+    return scaling.cap_logits(
+        rule, scaling.fold_query(rule, q, n_keys) @ scaling.fold_key(rule, k).T
+    )
+
+
+def draw(seed: int, dtype: type = float) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((3, WIDTH)).astype(dtype), rng.standard_normal((KEYS, WIDTH)).astype(
+        dtype
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rule_turns_scores_into_the_logits_of_its_source(name):
+    q, k = draw(1)
+    before = q.copy(), k.copy()
+    got = logits(rules()[name], q, k)
+    wanted = [[float(logits_in_digits(name, a, b)) for b in k] for a in q]
+    np.testing.assert_allclose(got, wanted, rtol=1e-13)
+    np.testing.assert_array_equal(q, before[0])
+    np.testing.assert_array_equal(k, before[1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_short_floating_types_are_kept(name, dtype):
+    q, k = draw(2, dtype)
+    rule = rules()[name]
+    got = logits(rule, q, k)
+    assert got.dtype == dtype
+    np.testing.assert_allclose(
+        got, logits(rule, q.astype(float), k.astype(float)), atol=40 * np.finfo(dtype).eps
+    )
+    by_query, _ = scaling.fold_query_vjp(rule, q, KEYS, q)
+    by_key = scaling.fold_key_vjp(rule, k, k)
+    assert by_query.dtype == by_key.dtype == dtype
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gradients_agree_with_differences(name):
+    rule = rules()[name]
+    q, k = draw(3)
+    rng = np.random.default_rng(4)
+    direction_q, direction_k = rng.standard_normal(q.shape), rng.standard_normal(k.shape)
+    upstream_q, upstream_k = rng.standard_normal(q.shape), rng.standard_normal(k.shape)
+    by_query, gains = scaling.fold_query_vjp(rule, q, KEYS, upstream_q)
+
+    def moved_query(step):
+        return (scaling.fold_query(rule, q + step * direction_q, KEYS) * upstream_q).sum()
+
+    def moved_key(step):
+        return (scaling.fold_key(rule, k + step * direction_k) * upstream_k).sum()
+
+    np.testing.assert_allclose(
+        (by_query * direction_q).sum(), oracles.derivative(moved_query, 1e-3), rtol=1e-10
+    )
+    by_key = scaling.fold_key_vjp(rule, k, upstream_k)
+    np.testing.assert_allclose(
+        (by_key * direction_k).sum(), oracles.derivative(moved_key, 1e-3), rtol=1e-10
+    )
+    assert set(gains) == set(rule.gains)
+    for gain, got in gains.items():
+        along = rng.standard_normal(np.shape(got))
+
+        def moved_gain(step, gain=gain, along=along):
+            other = scaling.with_gains(rule, **{gain: rule.gains[gain] + step * along})
+            return (scaling.fold_query(other, q, KEYS) * upstream_q).sum()
+
+        np.testing.assert_allclose(
+            (got * along).sum(), oracles.derivative(moved_gain, 1e-3), rtol=1e-10
+        )
+
+
+def test_the_slope_of_the_cap_agrees_with_differences():
+    rule = scaling.soft_cap(3.0)
+    for x in (-5.0, -0.5, 0.0, 2.0):
+        slope = scaling.cap_slope(rule, scaling.cap_logits(rule, np.array(x)))
+        wanted = oracles.derivative(
+            lambda step, x=x: float(scaling.cap_logits(rule, np.array(x + step))), 1e-3
+        )
+        assert slope == pytest.approx(wanted, rel=1e-10)
+    assert scaling.cap_slope(scaling.no_scaling(), np.array([5.0])) == 1.0
+
+
+def test_learned_gains_start_where_they_change_nothing():
+    q, k = draw(5)
+    plain = logits(scaling.inverse_sqrt(), q, k)
+    np.testing.assert_array_equal(logits(scaling.learned_temperature(), q, k), plain)
+    np.testing.assert_array_equal(logits(scaling.query_temperature(WIDTH), q, k), plain)
+    np.testing.assert_array_equal(
+        logits(scaling.query_key_norm(), q, k), logits(scaling.query_key_norm(learned=False), q, k)
+    )
+    np.testing.assert_allclose(logits(scaling.log_length(KEYS), q, k), plain, rtol=1e-15)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1.0, 1e200, 1.7e308])
+def test_directions_survive_extreme_lengths(size):
+    x = np.array([[3.0, 0.0, -4.0]]) * (size / 4)
+    rtol = 1e-3 if size < 1e-300 else 1e-14
+    got = scaling.fold_key(scaling.query_key_norm(), x)
+    np.testing.assert_allclose(got, [[0.6, 0.0, -0.8]], rtol=rtol)
+    if size > 1:
+        across = scaling.fold_key_vjp(scaling.query_key_norm(), x, np.array([[0.0, size, 0.0]]))
+        np.testing.assert_allclose(across, [[0.0, 0.8, 0.0]], rtol=rtol)
+
+
+def test_a_zero_vector_stays_zero_and_passes_nothing_on():
+    rule = scaling.query_key_norm()
+    x = np.array([[0.0, 0.0], [0.0, 2.0]])
+    assert scaling.fold_key(rule, x).tolist() == [[0, 0], [0, 1]]
+    assert scaling.fold_key_vjp(rule, x, np.ones((2, 2))).tolist() == [[0, 0], [0.5, 0]]
+
+
+def test_logits_of_normalised_vectors_are_bounded_by_the_root_of_the_width():
+    q = np.full((1, 64), 1e3)
+    assert logits(scaling.query_key_norm(), q, q) == pytest.approx(8)
+
+
+# --- what an argument `scale` stands for ---------------------------------------------------------
+
+
+def eighth(d_k, n_keys):
+    """A rule of a reader's own."""
+    return 1 / 8 + 0 * d_k * n_keys
+
+
+def test_a_scale_may_be_nothing_a_number_a_callable_or_a_rule():
+    for scale, label, wanted in (
+        (None, "1/√dₖ", 0.25),
+        (0.5, "0.5", 0.5),
+        (np.float32(0.5), "0.5", 0.5),
+        (0, "0", 0.0),
+        (eighth, "eighth", 0.125),
+        (scaling.inverse_width(2), "2/dₖ", 0.125),
+    ):
+        rule = scaling.scaling_rule(scale)
+        assert rule.label == label
+        factor = scaling.multiplier(rule, 16, 100)
+        assert factor == wanted
+        assert type(factor) is float
+    rule = scaling.soft_cap(3)
+    assert scaling.scaling_rule(rule) is rule
+
+
+def test_labels():
+    """Every constructor without a label that another has; figures tell their series by it."""
+    rule = inspect.signature(scaling.inverse_sqrt).return_annotation
+    constructors = {
+        name
+        for name in scaling.__all__
+        if inspect.isfunction(getattr(scaling, name))
+        and inspect.signature(getattr(scaling, name)).return_annotation == rule
+    }
+    assert len(constructors - {"scaling_rule", "with_gains"}) == 9
+    labels = {
+        "1": scaling.no_scaling(),
+        "1/√dₖ": scaling.inverse_sqrt(),
+        "1/dₖ": scaling.inverse_width(),
+        "8/dₖ": scaling.inverse_width(8),
+        "1/2.5": scaling.fixed_temperature(2.5),
+        "learned temperature": scaling.learned_temperature(),
+        "temperature by query": scaling.query_temperature(3),
+        "q/k norm": scaling.query_key_norm(),
+        "soft cap 50": scaling.soft_cap(50),
+        "log n from 2": scaling.log_length(2),
+    }
+    for label, made in labels.items():
+        assert made.label == label
+        assert repr(made) == f"ScalingRule({label!r})"
+
+
+def test_what_is_learned():
+    assert scaling.query_key_norm().gains == {"log_gain": 0.0}
+    assert scaling.query_key_norm(learned=False).gains == {}
+    assert scaling.query_key_norm(learned=True).gains == {"log_gain": 0.0}
+    assert scaling.learned_temperature().gains == {"log_gain": 0.0}
+    assert scaling.query_temperature(3).gains["query_gain"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_vector_is_folded_as_one_of_many(name):
+    rule = rules()[name]
+    q, k = draw(6)
+    upstream = draw(7)[0]
+    np.testing.assert_allclose(
+        scaling.fold_query(rule, q[0], KEYS), scaling.fold_query(rule, q, KEYS)[0], rtol=1e-14
+    )
+    np.testing.assert_array_equal(scaling.fold_key(rule, k[0]), scaling.fold_key(rule, k)[0])
+    alone, gains = scaling.fold_query_vjp(rule, q[0], KEYS, upstream[0])
+    among, wanted = scaling.fold_query_vjp(rule, q[:1][None], KEYS, upstream[:1][None])
+    np.testing.assert_allclose(alone, among[0, 0], rtol=1e-14)
+    for gain in gains:
+        np.testing.assert_allclose(gains[gain], wanted[gain], rtol=1e-13)
+    np.testing.assert_allclose(
+        scaling.fold_key_vjp(rule, k[0], upstream[0]),
+        scaling.fold_key_vjp(rule, k[:1], upstream[:1])[0],
+        rtol=1e-14,
+    )
+
+
+def test_inverse_widths_with_and_without_a_constant():
+    assert scaling.multiplier(scaling.inverse_width(), 64, 9) == 1 / 64
+    assert scaling.multiplier(scaling.inverse_width(8), 64, 9) == 1 / 8
+
+
+BAD = [
+    (lambda: scaling.inverse_width(0), ValueError, "constant", "0"),
+    (lambda: scaling.inverse_width("8"), TypeError, "constant", "'8'"),
+    (lambda: scaling.fixed_temperature(0), ValueError, "temperature", "0"),
+    (lambda: scaling.fixed_temperature(None), TypeError, "temperature", "None"),
+    (lambda: scaling.soft_cap(-1), ValueError, "cap", "-1"),
+    (lambda: scaling.log_length(1), ValueError, "reference", "1"),
+    (lambda: scaling.log_length(2.0), TypeError, "reference", "2.0"),
+    (lambda: scaling.query_temperature(0), ValueError, "d_k", "0"),
+    (lambda: scaling.query_key_norm(learned=1), TypeError, "learned", "1"),
+    (lambda: scaling.scaling_rule("1/8"), TypeError, "scale", "'1/8'"),
+    (lambda: scaling.scaling_rule(-1), ValueError, "scale", "-1"),
+    (lambda: scaling.scaling_rule(float), TypeError, "scale", "float"),
+    (lambda: scaling.scaling_rule([0.5, 0.5]), TypeError, "scale", "[0.5, 0.5]"),
+    (lambda: ScalingRule("x", 0.5), TypeError, "factor", "0.5"),
+    (lambda: ScalingRule("x", eighth, cap=0), ValueError, "cap", "0"),
+    (lambda: ScalingRule("x", eighth, gains={"gain": 1}), ValueError, "gains", "'gain'"),
+    (
+        lambda: ScalingRule("x", eighth, gains={"log_gain": [1.0]}),
+        ValueError,
+        "log_gain",
+        "(1,)",
+    ),
+    (lambda: ScalingRule("x", eighth, gains={"query_gain": 1.0}), ValueError, "query_gain", "()"),
+    (
+        lambda: ScalingRule("x", eighth, gains={"log_gain": math.nan}),
+        ValueError,
+        "log_gain",
+        "NaN",
+    ),
+    (
+        lambda: scaling.with_gains(scaling.inverse_sqrt(), log_gain=1.0),
+        ValueError,
+        "gains",
+        "'log_gain'",
+    ),
+    (
+        lambda: scaling.multiplier(scaling.scaling_rule(lambda _d, _n: -0.5), 4, 4),
+        ValueError,
+        "scale",
+        "-0.5",
+    ),
+    (
+        lambda: scaling.multiplier(scaling.scaling_rule(lambda _d, _n: "x"), 4, 4),
+        TypeError,
+        "scale",
+        "'x'",
+    ),
+    (lambda: scaling.fold_query(rules()["by query"], np.ones((2, 5)), 3), ValueError, "query", "5"),
+    (lambda: scaling.fold_query(rules()["none"], 1.0, 3), ValueError, "query", "()"),
+    (lambda: scaling.fold_key(rules()["none"], 1.0), ValueError, "key", "()"),
+    (lambda: scaling.fold_key_vjp(rules()["none"], 1.0, 1.0), ValueError, "key", "()"),
+    (lambda: scaling.fold_query_vjp(rules()["none"], 1.0, 3, 1.0), ValueError, "query", "()"),
+    (lambda: scaling.soft_cap(0), ValueError, "cap", "0"),
+    (lambda: scaling.fold_key(rules()["none"], [math.inf]), ValueError, "key", "inf"),
+    (
+        lambda: scaling.fold_query_vjp(rules()["none"], [[1.0]], 3, [[math.nan]]),
+        ValueError,
+        "cotangent",
+        "NaN",
+    ),
+    (
+        lambda: scaling.fold_query_vjp(rules()["none"], [[1.0, 2.0]], 3, [[1.0]]),
+        ValueError,
+        "cotangent",
+        "(1, 1)",
+    ),
+    (
+        lambda: scaling.fold_key_vjp(rules()["none"], [[1.0, 2.0]], [1.0, 2.0]),
+        ValueError,
+        "cotangent",
+        "(2,)",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "blamed", "shown"), BAD, ids=[f"{b[2]}-{b[3]}-{i}" for i, b in enumerate(BAD)]
+)
+def test_a_bad_argument(call, error, blamed, shown):
+    with pytest.raises(error, match=rf"^{blamed} must .*; got ") as caught:
+        call()
+    assert shown in str(caught.value)
+
+
+def test_a_rule_does_not_change():
+    rule = scaling.learned_temperature()
+    scaling.with_gains(rule, log_gain=1.0)
+    assert rule.gains == {"log_gain": 0.0}
+    with pytest.raises(AttributeError):
+        rule.label = "other"
