@@ -4,17 +4,44 @@ Importing the package imports NumPy and nothing else. Functions that need SciPy 
 they are called; :mod:`attnlib.plotting` needs Matplotlib and is imported on demand.
 """
 
-from attnlib.attention import causal_mask, scaled_dot_product_attention
+from attnlib.attention import (
+    AttentionGradients,
+    attention_vjp,
+    causal_mask,
+    scaled_dot_product_attention,
+)
+from attnlib.blockwise import blockwise_attention, blockwise_attention_vjp
+from attnlib.gradients import (
+    GradientStatistics,
+    gradient_statistics,
+    meaningful_keys,
+    sample_key_gradients,
+    sample_layer_key_gradients,
+    sample_query_gradients,
+    sorted_shares,
+)
+from attnlib.initialization import (
+    INITIALIZERS,
+    AttentionVariances,
+    EntryLaw,
+    Initializer,
+    MeasuredVariances,
+    Projections,
+    layer_norm,
+    predict_variances,
+    sample_logit_variances,
+    sample_projections,
+    sample_tokens,
+)
 from attnlib.saturation import (
     RowStatistics,
     concentration_bound,
     expected_maximum,
     freezing_std,
     freezing_width,
-    meaningful_keys,
-    sample_query_gradients,
     sample_row_statistics,
 )
+from attnlib.scaling import ScalingRule
 from attnlib.scores import (
     ScoreMoments,
     general_score_moments,
@@ -37,8 +64,20 @@ from attnlib.softmax import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "INITIALIZERS",
+    "AttentionGradients",
+    "AttentionVariances",
+    "EntryLaw",
+    "GradientStatistics",
+    "Initializer",
+    "MeasuredVariances",
+    "Projections",
     "RowStatistics",
+    "ScalingRule",
     "ScoreMoments",
+    "attention_vjp",
+    "blockwise_attention",
+    "blockwise_attention_vjp",
     "causal_mask",
     "concentration_bound",
     "effective_positions",
@@ -47,13 +86,21 @@ __all__ = [
     "freezing_std",
     "freezing_width",
     "general_score_moments",
+    "gradient_statistics",
     "jacobian_norm_squared",
+    "layer_norm",
     "log_softmax",
     "meaningful_keys",
+    "predict_variances",
+    "sample_key_gradients",
+    "sample_layer_key_gradients",
+    "sample_logit_variances",
+    "sample_projections",
     "sample_query_gradients",
     "sample_row_statistics",
     "sample_score_rows",
     "sample_scores",
+    "sample_tokens",
     "scaled_dot_product_attention",
     "score_moments",
     "score_pdf",
@@ -61,4 +108,5 @@ __all__ = [
     "softmax",
     "softmax_jacobian",
     "softmax_vjp",
+    "sorted_shares",
 ]

@@ -1,4 +1,4 @@
-"""When softmax freezes: thresholds, bounds, and measured weights and gradients.
+"""When softmax freezes: thresholds, bounds, and measured rows of weights.
 
 Throughout, a row is one query's n_keys scores, and its components of q and k are independent
 standard normal. Given the query, such a row is exactly normal with standard deviation
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnlib._validation import distribution, generator, real_number, scale_factor, whole_number
+from attnlib._validation import generator, real_number, scale_factor, whole_number
 from attnlib.scores import sample_score_rows
 from attnlib.softmax import effective_positions, entropy, jacobian_norm_squared, softmax
 
@@ -23,8 +23,6 @@ __all__ = [
     "expected_maximum",
     "freezing_std",
     "freezing_width",
-    "meaningful_keys",
-    "sample_query_gradients",
     "sample_row_statistics",
 ]
 
@@ -261,104 +259,3 @@ def sample_row_statistics(
         statistics.effective_positions[rows] = effective_positions(p)
         statistics.jacobian_norm_squared[rows] = jacobian_norm_squared(p)
     return statistics
-
-
-def meaningful_keys(weights: np.ndarray, *, share: float = 0.1) -> np.ndarray:
-    r"""Return the fraction of keys that still receive a meaningful gradient.
-
-    A key counts if the slope of its own weight exceeds `share` times 1/n, about what it would be
-    in a uniform row of many keys: :math:`p(1-p) > \mathrm{share}/n`. The threshold is a convention.
-
-    Parameters
-    ----------
-    weights : numpy.ndarray, shape (..., n)
-        Attention weights.
-    share : float
-        The convention; positive.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        Fractions between 0 and 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `weights` is no array of distributions or `share` is not positive.
-
-    Notes
-    -----
-    Used in the fourth chapter, *Gradients*.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(meaningful_keys(np.array([0.98, 0.02, 0.0, 0.0])))
-    0.0
-    """
-    p, _ = distribution(weights)
-    threshold = real_number("share", share, positive=True) / p.shape[-1]
-    return (p * (1 - p) > threshold).mean(axis=-1)
-
-
-def sample_query_gradients(
-    d_k: int,
-    n_keys: int,
-    n_rows: int,
-    *,
-    scale: float | None = None,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    r"""Draw the length of the loss gradient that reaches one query, exactly, without vectors.
-
-    With u the usefulness of each value (standard normal, independent of the keys),
-
-    .. math:: \frac{\partial L}{\partial q} = \text{scale}\sum_j w_j k_j,
-              \qquad w = J u, \quad J = \mathrm{diag}(p) - p p^\top.
-
-    Only the component of each key along q enters p. The d_k - 1 others are independent of w,
-    so their weighted sum has length \|w\| times a chi variable: n_keys + 1 numbers stand for
-    n_keys vectors.
-
-    Parameters
-    ----------
-    d_k, n_keys, n_rows, scale, rng
-        As :func:`sample_row_statistics`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_rows,)
-        Euclidean norms of ∂L/∂q.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`sample_row_statistics`.
-
-    Notes
-    -----
-    Derived in the fourth chapter, *Gradients*.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scaled = sample_query_gradients(64, 1024, 500, rng=np.random.default_rng(0))
-    >>> raw = sample_query_gradients(64, 1024, 500, scale=1.0, rng=np.random.default_rng(0))
-    >>> bool(np.median(raw) > 15 * np.median(scaled))  # larger, not smaller
-    True
-    """
-    d_k = whole_number("d_k", d_k)
-    factor = scale_factor(scale, d_k)
-    n_keys, n_rows = whole_number("n_keys", n_keys), whole_number("n_rows", n_rows)
-    rng = generator(rng)
-    norms = np.empty(n_rows)
-    for rows in _row_blocks(n_rows, n_keys):
-        count = rows.stop - rows.start
-        query_norm = np.sqrt(rng.chisquare(d_k, (count, 1)))
-        along = rng.standard_normal((count, n_keys))
-        p = softmax(factor * query_norm * along)
-        usefulness = rng.standard_normal((count, n_keys))
-        w = p * (usefulness - (p * usefulness).sum(axis=-1, keepdims=True))
-        across = rng.chisquare(d_k - 1, count) if d_k > 1 else np.zeros(count)
-        norms[rows] = factor * np.sqrt((w * along).sum(-1) ** 2 + (w * w).sum(-1) * across)
-    return norms

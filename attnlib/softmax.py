@@ -194,11 +194,13 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If `weights` is no distribution, or the shapes do not fit.
+        If `weights` is no distribution, the shapes do not fit, or differences of `cotangent`
+        overflow.
 
     Notes
     -----
-    Derived in the fourth chapter, *Gradients*.
+    Derived in the fourth chapter, *Gradients*. The weights are taken to sum to one exactly: the
+    largest of them, where it is near one, is understood as one less the others.
 
     Examples
     --------
@@ -215,7 +217,18 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
         raise ValueError(
             f"cotangent must broadcast to the shape of weights, {p.shape}; got shape {u.shape}"
         )
-    return p * (u - (p * u).sum(axis=index, keepdims=True))
+    # A shift of u changes nothing. Seen from the leading key the mean of a saturated row is a
+    # small number of its own, not the rounding error of a difference of two large ones.
+    top = p.argmax(axis=index, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        beyond_top = u - np.take_along_axis(np.broadcast_to(u, p.shape), top, index)
+        product = p * (beyond_top - (p * beyond_top).sum(axis=index, keepdims=True))
+    if not np.isfinite(product).all():
+        raise ValueError(
+            f"cotangent must have differences that {product.dtype} can hold; "
+            f"got entries from {u.min():g} to {u.max():g}"
+        )
+    return product
 
 
 def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:

@@ -102,6 +102,39 @@ def law_of_query_gradients(
     return two_samples(drawn, brute)
 
 
+def law_of_key_gradients(
+    sampler: Sampler, d_k: int, n_keys: int, seed: int, scale: float | None, *, largest: bool
+) -> float:
+    """One key of each row, or the largest of each, against whole vectors."""
+    factor = 1 / math.sqrt(d_k) if scale is None else scale
+    rows = 320_000 // max(16, d_k * n_keys)
+    drawn = sampler(d_k, n_keys, rows, scale=scale, rng=np.random.default_rng(seed))
+    brute = oracles.layer_key_gradients(
+        d_k, n_keys, 1, rows, factor, np.random.default_rng(seed + 1)
+    )
+    one_of = (lambda lengths: lengths.max(-1)) if largest else (lambda lengths: lengths[:, -1])
+    return two_samples(one_of(drawn), one_of(brute))
+
+
+def law_of_layer_key_gradients(
+    sampler: Sampler,
+    d_k: int,
+    n_keys: int,
+    n_queries: int,
+    seed: int,
+    scale: float | None,
+    *,
+    largest: bool,
+) -> float:
+    """One key of each layer, or the largest of each, against whole vectors."""
+    factor = 1 / math.sqrt(d_k) if scale is None else scale
+    sizes = d_k, n_keys, n_queries, 3_000
+    drawn = sampler(*sizes, scale=scale, rng=np.random.default_rng(seed))
+    brute = oracles.layer_key_gradients(*sizes, factor, np.random.default_rng(seed + 1))
+    one_of = (lambda lengths: lengths.max(-1)) if largest else (lambda lengths: lengths[:, -1])
+    return two_samples(one_of(drawn), one_of(brute))
+
+
 # name of the sampler -> (check, arguments); the seeds are the last but for a scale
 CHECKS: dict[str, list[tuple[Callable[..., float], dict]]] = {
     "sample_scores": [
@@ -127,6 +160,37 @@ CHECKS: dict[str, list[tuple[Callable[..., float], dict]]] = {
         (law_of_query_gradients, {"d_k": 3, "n_keys": 2, "seed": 807, "scale": None}),
         (law_of_query_gradients, {"d_k": 4, "n_keys": 4, "seed": 809, "scale": 3.0}),
         (law_of_query_gradients, {"d_k": 16, "n_keys": 5, "seed": 811, "scale": 1.0}),
+    ],
+    "sample_key_gradients": [
+        (
+            law_of_key_gradients,
+            {"d_k": d_k, "n_keys": n_keys, "seed": seed, "scale": scale, "largest": largest},
+        )
+        for d_k, n_keys, seed, scale in (
+            (1, 2, 901, 4.0),
+            (2, 8, 905, 0.1),
+            (3, 3, 909, None),
+            (16, 5, 913, 1.0),
+        )
+        for largest in (False, True)
+    ],
+    "sample_layer_key_gradients": [
+        (
+            law_of_layer_key_gradients,
+            {"d_k": 1, "n_keys": 2, "n_queries": 2, "seed": 951, "scale": 3.0, "largest": False},
+        ),
+        (
+            law_of_layer_key_gradients,
+            {"d_k": 3, "n_keys": 4, "n_queries": 5, "seed": 953, "scale": None, "largest": True},
+        ),
+        (
+            law_of_layer_key_gradients,
+            {"d_k": 4, "n_keys": 3, "n_queries": 8, "seed": 955, "scale": 1.0, "largest": False},
+        ),
+        (
+            law_of_layer_key_gradients,
+            {"d_k": 8, "n_keys": 6, "n_queries": 1, "seed": 957, "scale": 0.7, "largest": True},
+        ),
     ],
 }
 N_CHECKS = sum(map(len, CHECKS.values()))

@@ -34,8 +34,18 @@ PACKAGE = HERE.parents[1] / "attnlib"
 TEST_FILES = {
     "softmax": ["test_softmax.py", "test_errors.py"],
     "attention": ["test_attention.py", "test_errors.py"],
+    "_calls": ["test_attention.py", "test_blockwise.py", "test_errors.py"],
+    "scaling": ["test_scaling.py", "test_attention.py"],
+    "blockwise": ["test_blockwise.py"],
+    "_tiles": ["test_blockwise.py"],
     "scores": ["test_scores.py", "test_samplers.py", "test_errors.py"],
     "saturation": ["test_saturation.py", "test_samplers.py", "test_errors.py"],
+    "gradients": ["test_gradients.py", "test_samplers.py", "test_errors.py"],
+    "initialization": ["test_initialization.py", "test_errors.py"],
+    "training": ["test_training.py"],
+    "group_mean": ["test_training.py"],
+    "optimizers": ["test_training.py"],
+    "_progress": ["test_training.py"],
     "_validation": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
 }
 QUICK = 0.02

@@ -27,6 +27,15 @@ SCORES = np.array([[1.0, 2.0], [3.0, -4.0]])
 SCORES_AXIS = {"x": "logits", "axis": "axis"}
 WEIGHTS_AXIS = {"weights": "weights", "axis": "axis"}
 SAMPLER = {"rng": "rng"}
+ATTENTION_ARGUMENTS = {
+    "query": "matrix",
+    "key": "matrix",
+    "value": "matrix",
+    "attn_mask": "mask",
+    "is_causal": "flag",
+    "scale": "scale",
+}
+PROJECTED = {"initializer": "initializer", "width": "count", "d_k": "count"}
 KINDS = {
     "softmax": SCORES_AXIS,
     "log_softmax": SCORES_AXIS,
@@ -51,29 +60,51 @@ KINDS = {
     "sample_scores": SAMPLER | {"d_k": "count", "size": "size"},
     "sample_score_rows": SAMPLER | {"d_k": "count", "n_keys": "count", "size": "size"},
     "causal_mask": {"n_queries": "length", "n_keys": "count"},
-    "scaled_dot_product_attention": {
-        "query": "matrix",
-        "key": "matrix",
-        "value": "matrix",
-        "attn_mask": "mask",
-        "scale": "scale",
-        "is_causal": "flag",
-        "return_weights": "flag",
-    },
+    "scaled_dot_product_attention": ATTENTION_ARGUMENTS | {"return_weights": "flag"},
+    "attention_vjp": ATTENTION_ARGUMENTS | {"cotangent": "cotangent"},
+    "blockwise_attention": ATTENTION_ARGUMENTS,
+    "blockwise_attention_vjp": ATTENTION_ARGUMENTS | {"cotangent": "cotangent"},
     "freezing_std": {"n_keys": "count"},
     "freezing_width": {"n_keys": "count"},
     "expected_maximum": {"n_keys": "count"},
     "concentration_bound": {"logit_std": "positive", "n_keys": "count"},
+    "gradient_statistics": {"lengths": "lengths", "quantiles": "probabilities", "axis": "axis"},
+    "sorted_shares": {"lengths": "lengths", "axis": "axis"},
     "meaningful_keys": {"weights": "weights", "share": "positive"},
+    "layer_norm": {"x": "vectors"},
+    "predict_variances": PROJECTED | {"n_tokens": "two or more", "token_cosine": "cosine"},
+    "sample_tokens": SAMPLER
+    | {"n_tokens": "count", "width": "three or more", "token_cosine": "cosine"},
+    "sample_projections": SAMPLER | PROJECTED,
+    "sample_logit_variances": SAMPLER
+    | PROJECTED
+    | {
+        "width": "three or more",
+        "n_draws": "two or more",
+        "n_tokens": "two or more",
+        "token_cosine": "cosine",
+    },
     "sample_row_statistics": SAMPLER
     | {"d_k": "count", "n_keys": "count", "n_rows": "count", "scale": "scale"},
     "sample_query_gradients": SAMPLER
     | {"d_k": "count", "n_keys": "count", "n_rows": "count", "scale": "scale"},
+    "sample_key_gradients": SAMPLER
+    | {"d_k": "count", "n_keys": "count", "n_rows": "count", "scale": "scale"},
+    "sample_layer_key_gradients": SAMPLER
+    | {
+        "d_k": "count",
+        "n_keys": "count",
+        "n_queries": "count",
+        "n_layers": "count",
+        "scale": "scale",
+    },
 }
 VALID = {
     "logits": SCORES,
     "axis": -1,
     "weights": ROW,
+    "lengths": ROW,
+    "probabilities": np.array([0.25, 0.5]),
     "real array": SCORES,
     "count": 3,
     "length": 3,
@@ -84,9 +115,15 @@ VALID = {
     "matrix": SCORES,
     "mask": np.zeros((2, 2)),
     "flag": False,
+    "cotangent": SCORES,
     "scale": 0.5,
     "positive": 0.5,
     "rng": RNG,
+    "vectors": SCORES,
+    "initializer": attnlib.INITIALIZERS["gpt2"],
+    "two or more": 3,
+    "three or more": 5,
+    "cosine": 0.5,
 }
 
 NO_NUMBERS = {
@@ -148,6 +185,22 @@ def bad_weights():
     yield "empty", np.zeros((3, 0)), ValueError, "(3, 0)"
 
 
+def bad_lengths():
+    yield from bad_arrays(ROW)
+    yield "a number", 1.0, ValueError, "()"
+    yield "negative", [[2.0, -0.25], [1.0, 1.0]], ValueError, "-0.25"
+    yield "empty", np.zeros((2, 0)), ValueError, "(2, 0)"
+
+
+def bad_probabilities():
+    yield from bad_arrays(VALID["probabilities"])
+    yield "a number", 0.5, ValueError, "()"
+    yield "a matrix", [[0.5]], ValueError, "(1, 1)"
+    yield "empty", np.zeros(0), ValueError, "(0,)"
+    yield "below 0", [0.5, -0.01], ValueError, "-0.01"
+    yield "above 1", [0.5, 1.01], ValueError, "1.01"
+
+
 def bad_covariances():
     yield from bad_arrays(np.eye(2))
     yield "a number", 2.0, ValueError, "()"
@@ -177,6 +230,23 @@ def bad_logits():
     yield "a row of -inf", [[1.0, 2.0], [-INF, -INF]], ValueError, "-inf throughout"
 
 
+def bad_vectors():
+    yield from bad_arrays(SCORES)
+    yield "a number", 1.0, ValueError, "()"
+    yield "a constant vector", [[1.0, 2.0], [0.1, 0.1]], ValueError, "(2, 2)"
+    yield "empty vectors", np.zeros((2, 0)), ValueError, "(2, 0)"
+
+
+def bad_cosines():
+    yield from bad_numbers(least=0, excluded=False)
+    yield "above 1", 1.01, ValueError, "1.01"
+
+
+def bad_initializers():
+    for value in (None, "gpt2", 0.02, attnlib.Initializer, attnlib.INITIALIZERS):
+        yield repr(value)[:20], value, TypeError, repr(value)[:20]
+
+
 def bad_axes():
     for value in (1.0, "0", None, True, False, np.True_, [0], (0,), 1j):
         yield repr(value), value, TypeError, str(value)
@@ -198,6 +268,12 @@ def bad_matrices():
     yield "a vector", [1.0, 2.0], ValueError, "(2,)"
 
 
+def bad_cotangents():
+    yield from bad_arrays(SCORES)
+    yield "too wide", np.ones((2, 3)), ValueError, "(2, 3)"
+    yield "too many axes", np.ones((1, 2, 2)), ValueError, "(1, 2, 2)"
+
+
 def bad_masks():
     for label, (value, shown) in NO_NUMBERS.items():
         if label not in {"nothing", "boolean"}:
@@ -216,6 +292,8 @@ BAD = {
     "logits": bad_logits,
     "axis": bad_axes,
     "weights": bad_weights,
+    "lengths": bad_lengths,
+    "probabilities": bad_probabilities,
     "real array": lambda: bad_arrays(SCORES),
     "count": lambda: bad_integers(1),
     "length": lambda: bad_integers(0),
@@ -231,7 +309,16 @@ BAD = {
         (repr(value)[:20], value, TypeError, str(value)[:20])
         for value in (0, None, 12345, np.random.RandomState(0), np.random, np.random.PCG64(0))
     ),
-    "flag": lambda: (),
+    "flag": lambda: (
+        (repr(value), value, TypeError, repr(value)[:20])
+        for value in (0, 1, None, "yes", [True], np.array([True, False]), np.float64(1))
+    ),
+    "cotangent": bad_cotangents,
+    "vectors": bad_vectors,
+    "initializer": bad_initializers,
+    "two or more": lambda: bad_integers(2),
+    "three or more": lambda: bad_integers(3),
+    "cosine": bad_cosines,
 }
 
 
@@ -252,6 +339,23 @@ ATTENTION = "scaled_dot_product_attention"
 TOGETHER = [
     ("softmax_vjp", {"weights": ROW, "cotangent": np.ones(3)}, "cotangent", "(3,)"),
     ("softmax_vjp", {"weights": ROW, "cotangent": np.ones((4, 2, 2))}, "cotangent", "(4, 2, 2)"),
+    ("softmax_vjp", {"weights": ROW, "cotangent": [1.7e308, -1.7e308]}, "cotangent", "1.7e+308"),
+    (
+        "softmax_vjp",
+        {"weights": ROW, "cotangent": [[1.7e308, -1.7e308], [0.0, 1.0]]},
+        "cotangent",
+        "-1.7e+308",
+    ),
+    *(
+        (name, {"d_k": 4, "n_keys": 3, "rng": RNG, "scale": 1e308} | sizes, "scale", "1e+308")
+        for name, sizes in (
+            ("sample_query_gradients", {"n_rows": 40}),
+            ("sample_key_gradients", {"n_rows": 40}),
+            ("sample_layer_key_gradients", {"n_queries": 40, "n_layers": 1}),
+        )
+    ),
+    ("sorted_shares", {"lengths": [[1.0, 2.0], [0.0, 0.0]]}, "lengths", "(2, 2)"),
+    ("sorted_shares", {"lengths": np.zeros((0, 3)), "axis": 0}, "lengths", "(0, 3)"),
     ("softmax", {"x": np.zeros((0, 3)), "axis": 0}, "x", "(0, 3)"),
     ("entropy", {"weights": np.zeros((0, 3)), "axis": 0}, "weights", "(0, 3)"),
     ("entropy", {"weights": ROW, "axis": 0}, "weights", "0.75"),
@@ -345,6 +449,9 @@ def test_the_least_allowed_values_are_allowed():
     assert attnlib.scaled_dot_product_attention(one, one, one, scale=0) == 1
     assert attnlib.softmax(SCORES, axis=-2).shape == attnlib.softmax(SCORES, axis=1).shape
     assert attnlib.sample_query_gradients(1, 1, 1, scale=0, rng=RNG) == 0
+    assert attnlib.sample_key_gradients(1, 1, 1, scale=0, rng=RNG) == 0
+    assert attnlib.sample_layer_key_gradients(1, 1, 1, 1, scale=0, rng=RNG) == 0
+    assert attnlib.gradient_statistics([0.0, 2.0], [0, 1]).quantiles.tolist() == [0, 2]
     assert attnlib.entropy([1.0 + 9e-7]) == pytest.approx(0, abs=1e-6)
     assert attnlib.concentration_bound(1e-300, 2) == 0
 

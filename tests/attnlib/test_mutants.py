@@ -68,18 +68,103 @@ class TestSoftmaxMutants(Mutants):
 
 class TestAttentionMutants(Mutants):
     module = "attention"
-    least = 100
+    least = 70
     equivalent: ClassVar = {
         "in a fully masked row -inf less any number is -inf, and 0 over any number is 0": [
+            "_masked_softmax: peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = 1",
+            "_masked_softmax: peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = -1",
+            "_masked_softmax: total[total == 0] = 1 -> total[total == 0] = 2",
+        ],
+    }
+
+
+class TestCallsMutants(Mutants):
+    module = "_calls"
+    least = 100
+    equivalent: ClassVar = {
+        "a copy holds the same numbers": [
+            "checked_call: copy=False -> copy=True",
+            "checked_call: copy=False -> copy=True (2)",
+            "checked_call: copy=False -> copy=True (3)",
+            "checked_call: copy=False -> copy=True (4)",
+            "checked_cotangent: copy=False -> copy=True",
+        ],
+        "the next step brings it into shape": ["sum_to_shape: keepdims=True -> keepdims=False"],
+        "the last of two axes is the second": [
+            "check_scores: call.shape[-1] -> call.shape[1]",
+            "check_scores: call.query.shape[-1] -> call.query.shape[1]",
+        ],
+    }
+
+
+class TestScalingMutants(Mutants):
+    module = "scaling"
+    least = 140
+    equivalent: ClassVar = {
+        "a number is returned as it is, whatever the width": [
+            "scaling_rule: scale_factor(scale, 1) -> scale_factor(scale, 2)",
+            "scaling_rule: scale_factor(scale, 1) -> scale_factor(scale, 0)",
+        ],
+        "NumPy takes any negative length for the one to find out": [
             (
-                "scaled_dot_product_attention: peak[np.isneginf(peak)] = 0 -> "
-                "peak[np.isneginf(peak)] = 1"
+                "fold_query_vjp: (by_log_gain * q).reshape(-1, q.shape[-1]) -> "
+                "(by_log_gain * q).reshape(-2, q.shape[-1])"
             ),
+        ],
+        "a zero vector over any number is zero, and passes nothing on": [
+            "_directions: length[length == 0] = 1 -> length[length == 0] = 2",
+            "_directions: largest[largest == 0] = 1 -> largest[largest == 0] = 2",
+        ],
+    }
+
+
+class TestBlockwiseMutants(Mutants):
+    module = "blockwise"
+    least = 110
+    equivalent: ClassVar = {
+        "a copy holds the same numbers": ["blockwise_attention: copy=False -> copy=True"],
+        "map stops at the end of the shortest": [
             (
-                "scaled_dot_product_attention: peak[np.isneginf(peak)] = 0 -> "
-                "peak[np.isneginf(peak)] = -1"
+                "blockwise_attention_vjp: map(from_heads, [call] * 3, _backward(call, cotangent), "
+                "call[:3]) -> map(from_heads, [call] * 3, _backward(call, cotangent), call[:4])"
             ),
-            "scaled_dot_product_attention: total[total == 0] = 1 -> total[total == 0] = 2",
+            "blockwise_attention_vjp: [call] * 3 -> [call] * 4",
+        ],
+        "0 over any number is 0": [
+            "_forward: np.where(total > 0, total, 1) -> np.where(total > 0, total, 2)",
+        ],
+        "a check or a maximum too many costs time only": [
+            "_forward: np.isfinite -> np.isnan",
+            (
+                "_forward: min(bound, call.rule.cap or bound) < limit -> "
+                "min(bound, call.rule.cap or bound) <= limit"
+            ),
+        ],
+        "all threads return as many": ["_backward: strict=True -> strict=False"],
+    }
+
+
+class TestTilesMutants(Mutants):
+    module = "_tiles"
+    least = 90
+    equivalent: ClassVar = {
+        "a copy holds the same numbers": [
+            "by_head: copy=False -> copy=True",
+            "from_heads: copy=False -> copy=True",
+        ],
+        "without a query there is no tile, whatever its height": [
+            (
+                "tiles: min(SIDE, -(-n_queries * n_heads // n_threads())) or 1 -> "
+                "min(SIDE, -(-n_queries * n_heads // n_threads())) or 2"
+            ),
+        ],
+        "the range has an end so large that 1 more, or just there, does not matter": [
+            "headroom: math.log(most) -> math.log1p(most)",
+            "headroom: largest > most / value.shape[-2] -> largest >= most / value.shape[-2]",
+        ],
+        "of the largest and the negated least number the larger is meant": [
+            "_largest: initial=0 -> initial=1",
+            "_largest: initial=0 -> initial=-1 (2)",
         ],
     }
 
@@ -165,7 +250,7 @@ class TestScoresMutants(Mutants):
 
 class TestSaturationMutants(Mutants):
     module = "saturation"
-    least = 120
+    least = 60
     equivalent: ClassVar = {
         "more effort or accuracy than the integral needs": [
             "expected_maximum: limit=200 -> limit=220",
@@ -185,8 +270,61 @@ class TestSaturationMutants(Mutants):
         ],
         "the last of two axes is the second": [
             "sample_row_statistics: axis=-1 -> axis=1",
+        ],
+    }
+
+
+class TestGradientsMutants(Mutants):
+    module = "gradients"
+    least = 120
+    equivalent: ClassVar = {
+        "the last of two axes is the second": [
             "sample_query_gradients: (w * w).sum(-1) -> (w * w).sum(1)",
             "sample_query_gradients: (w * along).sum(-1) -> (w * along).sum(1)",
-            "sample_query_gradients: axis=-1 -> axis=1",
+            "sample_layer_key_gradients: axis=-1 -> axis=1",
+        ],
+        "lengths that are all 0 are 0 relative to any number": [
+            (
+                "gradient_statistics: np.where(longest > 0, longest, 1) -> "
+                "np.where(longest > 0, longest, 2)"
+            ),
+        ],
+        "a vector and its opposite are equally long": [
+            (
+                "sample_layer_key_gradients: received += softmax_vjp(p, "
+                "rng.standard_normal(p.shape)).T @ queries -> received -= softmax_vjp(p, "
+                "rng.standard_normal(p.shape)).T @ queries"
+            ),
+        ],
+    }
+
+
+class TestInitializationMutants(Mutants):
+    module = "initialization"
+    least = 150
+    equivalent: ClassVar = {
+        "a direction drawn uniformly is as likely as the opposite one": [
+            (
+                "sample_tokens: math.sqrt(cosine) * shared + math.sqrt(1 - cosine) * "
+                "layer_norm(own) -> math.sqrt(cosine) * shared - math.sqrt(1 - cosine) * "
+                "layer_norm(own)"
+            ),
+        ],
+        "a normal number that meets the bound exactly has probability 0": [
+            "_draw: np.abs(entries) > TRUNCATION -> np.abs(entries) >= TRUNCATION",
+        ],
+        "the last of two axes is the second": ["_variances_of: axis=-1 -> axis=1"],
+    }
+
+
+class TestTrainingMutants(Mutants):
+    module = "training"
+    least = 230
+    equivalent: ClassVar = {
+        "the sum and the mean of the queries are infinite together": [
+            "_loss_and_gradients: query.sum() -> query.mean()",
+        ],
+        "one more turn, in which nothing is measured and nothing learned": [
+            "train_together: n_steps + 1 -> n_steps + 2",
         ],
     }

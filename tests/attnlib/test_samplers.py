@@ -130,6 +130,39 @@ def gradients(*, across, usefulness=1.0, outer=1.0):
     return sampler
 
 
+def key_gradients(*, own_norm=False, centred=True, outer=1.0):
+    """Return the sampler of one row's key gradients with one thing wrong."""
+
+    def sampler(d_k, n_keys, n_rows, *, scale, rng):
+        factor = d_k**-0.5 if scale is None else scale
+        norm = np.sqrt(rng.chisquare(d_k, (n_rows, 1)))
+        p = attnlib.softmax(factor * norm * rng.standard_normal((n_rows, n_keys)))
+        u = rng.standard_normal(p.shape)
+        if own_norm:
+            norm = np.sqrt(rng.chisquare(d_k, (n_rows, 1)))
+        w = attnlib.softmax_vjp(p, u) if centred else p * u
+        return outer * factor * norm * np.abs(w)
+
+    return sampler
+
+
+def layer_gradients(*, keys_shared=True, usefulness_shared=False, vectors=True, outer=1.0):
+    """Return the sampler of a layer's key gradients with one thing wrong."""
+
+    def sampler(d_k, n_keys, n_queries, n_layers, *, scale, rng):
+        factor = d_k**-0.5 if scale is None else scale
+        q = rng.standard_normal((n_layers, n_queries, d_k))
+        keys = rng.standard_normal((n_layers, 1 if keys_shared else n_queries, n_keys, d_k))
+        p = attnlib.softmax(factor * (keys @ q[..., None])[..., 0])
+        u = rng.standard_normal((n_layers, 1 if usefulness_shared else n_queries, n_keys))
+        w = attnlib.softmax_vjp(p, np.broadcast_to(u, p.shape))
+        if not vectors:
+            return outer * factor * (np.abs(w) * np.linalg.norm(q, axis=-1)[..., None]).sum(1)
+        return outer * factor * np.linalg.norm(np.swapaxes(w, 1, 2) @ q, axis=-1)
+
+    return sampler
+
+
 WRONG = {
     "sample_scores": {
         "variance 5 % too large": wider,
@@ -153,6 +186,17 @@ WRONG = {
             across=lambda d_k: max(d_k - 1, 1e-9), usefulness=np.sqrt(2)
         ),
         "scale forgotten outside": gradients(across=lambda d_k: max(d_k - 1, 1e-9), outer=1.3),
+    },
+    "sample_key_gradients": {
+        "the length of another query": key_gradients(own_norm=True),
+        "usefulness not compared with its mean": key_gradients(centred=False),
+        "scale forgotten outside": key_gradients(outer=1.3),
+    },
+    "sample_layer_key_gradients": {
+        "keys of its own for every query": layer_gradients(keys_shared=False),
+        "one usefulness for all queries": layer_gradients(usefulness_shared=True),
+        "lengths added up, not vectors": layer_gradients(vectors=False),
+        "scale forgotten outside": layer_gradients(outer=1.3),
     },
 }
 
@@ -199,6 +243,8 @@ def test_the_same_generator_state_gives_the_same_draws():
         lambda rng: sample_score_rows(8, 3, 5, rng=rng),
         lambda rng: attnlib.sample_row_statistics(8, 3, 5, rng=rng).entropy,
         lambda rng: attnlib.sample_query_gradients(8, 3, 5, rng=rng),
+        lambda rng: attnlib.sample_key_gradients(8, 3, 5, rng=rng),
+        lambda rng: attnlib.sample_layer_key_gradients(8, 3, 5, 2, rng=rng),
     ):
         one, again, other = (sample(np.random.default_rng(seed)) for seed in (1, 1, 2))
         np.testing.assert_array_equal(one, again)

@@ -17,11 +17,8 @@ from attnlib import (
     expected_maximum,
     freezing_std,
     freezing_width,
-    meaningful_keys,
-    sample_query_gradients,
     sample_row_statistics,
     sample_score_rows,
-    softmax,
 )
 from attnlib.saturation import _row_blocks
 
@@ -89,18 +86,6 @@ def test_concentration_bound_is_kept_by_two_keys():
         assert concentration_bound(std, 2) < squares
 
 
-def test_meaningful_keys_by_counting():
-    # at n = 4 and the default share a weight counts from p(1-p) = 0.025, that is p = 0.0257
-    rows = np.array([[0.98, 0.02, 0, 0], [0.25] * 4, [0.974, 0.026, 0, 0]])
-    for share in (0.01, 0.1, 1 / 3, 0.99):
-        counted = [sum(p * (1 - p) > share / 4 for p in map(float, row)) / 4 for row in rows]
-        assert meaningful_keys(rows, share=share).tolist() == counted
-    assert meaningful_keys(rows).tolist() == meaningful_keys(rows, share=0.1).tolist()
-    assert meaningful_keys(rows[None, :, :]).shape == (1, 3)
-    # exactly at the threshold is not above it: p(1-p) = 1/4 = share/n
-    assert meaningful_keys(np.array([0.5, 0.5]), share=0.5) == 0
-
-
 @pytest.mark.parametrize("scale", [None, 1.0, 0.2, 0])
 @pytest.mark.parametrize(("d_k", "n_keys"), [(4, 1), (16, 3), (64, 50)])
 def test_row_statistics_are_those_of_the_rows_drawn(d_k, n_keys, scale):
@@ -136,36 +121,3 @@ def test_rows_are_drawn_in_blocks_and_all_are_filled():
     assert all(column.shape == (5,) for column in measured)
     assert len(set(measured.max_weight.tolist())) == 5
     assert (measured.entropy > 0.5 * math.log(n_keys)).all()
-    norms = sample_query_gradients(8, n_keys, 5, rng=np.random.default_rng(8))
-    assert norms.shape == (5,)
-    assert (norms > 0).all()
-    assert (norms < 1).all()
-
-
-def test_a_row_of_one_key_has_no_gradient():
-    assert not sample_query_gradients(8, 1, 5, rng=np.random.default_rng(9)).any()
-    assert not sample_query_gradients(8, 4, 5, scale=0, rng=np.random.default_rng(9)).any()
-
-
-def test_the_brute_force_gradient_is_a_gradient():
-    """The oracle of the gradient sampler, checked by differences of the loss itself."""
-    d_k, n_keys, factor, step = 3, 5, 0.7, 1e-6
-
-    class Replay:
-        """Hands out stored draws in place of a generator."""
-
-        def __init__(self, *draws):
-            self.draws = list(draws)
-
-        def standard_normal(self, shape):
-            draw = self.draws.pop(0)
-            assert draw.shape == shape
-            return draw
-
-    rng = np.random.default_rng(10)
-    q, keys = rng.standard_normal((1, d_k)), rng.standard_normal((1, n_keys, d_k))
-    usefulness = rng.standard_normal((1, n_keys))
-    loss = lambda query: usefulness[0] @ softmax(factor * keys[0] @ query)  # noqa: E731
-    slopes = [(loss(q[0] + e) - loss(q[0] - e)) / (2 * step) for e in step * np.eye(d_k)]
-    length = oracles.query_gradients(d_k, n_keys, 1, factor, Replay(q, keys, usefulness))
-    assert length[0] == pytest.approx(np.linalg.norm(slopes), rel=1e-8)

@@ -222,6 +222,40 @@ def test_norm_of_a_saturated_row_to_forty_digits(gap):
     assert jacobian_norm_squared(p) == pytest.approx(float(squared), rel=1e-14, abs=0)
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        [1e-12],
+        [0.4e-12, 0.6e-12],
+        [1e-300, 1e-200],
+        [1e-17, 1e-12],
+        [0.3, 0.2],
+        [0.5 - 1e-12, 1e-12],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("place", [0, 1])
+def test_vjp_of_a_saturated_row_to_many_digits(others, place):
+    digits = oracles.many_digits(640)  # so that 1 - 1e-300 is not 1
+    exact = [digits.mpf(weight) for weight in others]
+    exact.insert(place, 1 - digits.fsum(exact))
+    u = [3.3, 1.1, -2.0][: len(exact)]
+    mean = digits.fsum(p * digits.mpf(each) for p, each in zip(exact, u, strict=True))
+    wanted = [float(p * (each - mean)) for p, each in zip(exact, u, strict=True)]
+    p = np.array([float(weight) for weight in exact])
+    assert softmax_vjp(p, u).tolist() == pytest.approx(wanted, rel=1e-14, abs=0)
+    matrix, columns = np.stack([p, p[::-1]], axis=1), np.stack([u, u[::-1]], axis=1)
+    got = softmax_vjp(matrix, columns, axis=0)
+    assert got[:, 0].tolist() == pytest.approx(wanted, rel=1e-14, abs=0)
+    assert got[::-1, 1].tolist() == pytest.approx(wanted, rel=1e-14, abs=0)
+
+
+def test_vjp_of_a_frozen_row_still_sums_to_zero():
+    got = softmax_vjp(softmax([37.0, 0.0]), [3.3, 1.1])
+    assert got[0] == pytest.approx(np.exp(-37) * 2.2, rel=1e-14, abs=0)
+    assert got[1] == pytest.approx(-got[0], rel=1e-14, abs=0)
+
+
 def test_vjp_broadcasts_its_vector():
     p = softmax(np.arange(12.0).reshape(2, 2, 3))
     u = np.array([1.0, -2.0, 5.0])

@@ -1,0 +1,439 @@
+"""blockwise.py against nested loops, with tiles so small that every kind of edge occurs.
+
+Larger arrays, several threads and memory have tests of their own further down.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import oracles
+import pytest
+from attention_calls import LEADS, calls, draw_inputs, upstream
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attnlib import (
+    _threads,
+    _tiles,
+    attention_vjp,
+    blockwise,
+    blockwise_attention,
+    blockwise_attention_vjp,
+    scaled_dot_product_attention,
+    scaling,
+)
+from attnlib._calls import checked_call
+
+ROOT = Path(__file__).parents[2]
+RULES = {
+    "default": None,
+    "sharp": 9.0,
+    "normalised": scaling.with_gains(scaling.query_key_norm(), log_gain=0.7),
+    "capped": scaling.soft_cap(1.5),
+    "by query": scaling.with_gains(
+        scaling.query_temperature(5), query_gain=np.array([0.4, -0.3, 0.2, 0.1, -0.5])
+    ),
+    "by length": scaling.log_length(3),
+}
+
+
+@pytest.fixture(params=[1, 2, 3], ids=lambda side: f"tiles of {side}")
+def small_tiles(request, monkeypatch):
+    monkeypatch.setattr(_tiles, "SIDE", request.param)
+    monkeypatch.setattr(blockwise, "SIDE", request.param)
+
+
+@pytest.fixture(params=[2, 3], ids=lambda n: f"{n} threads")
+def threads(request, monkeypatch):
+    monkeypatch.setattr(_threads, "n_threads", lambda: request.param)
+    monkeypatch.setattr(_tiles, "n_threads", lambda: request.param)
+    yield request.param
+    _threads._pool(request.param - 1).shutdown()
+    _threads._pool.cache_clear()
+
+
+same_tiles = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.usefixtures("small_tiles")
+@same_tiles
+@given(calls(), st.sampled_from([1.0, 30.0]))
+def test_the_output_agrees_with_nested_loops(call, size):
+    (q, k, v), options = call
+    q = q * size  # large scores take the online path
+    output = blockwise_attention(q, k, v, **options)
+    wanted, _ = oracles.attention_loops(q, k, v, **options)
+    assert output.shape == wanted.shape
+    np.testing.assert_allclose(output, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.usefixtures("small_tiles")
+@same_tiles
+@given(calls(), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 30.0]))
+def test_the_gradient_agrees_with_nested_loops(call, seed, size):
+    (q, k, v), options = call
+    q = q * size
+    cotangent = upstream((q, k, v), np.random.default_rng(seed))
+    gradients = blockwise_attention_vjp(q, k, v, cotangent, **options)
+    wanted = oracles.attention_gradients_loops(q, k, v, cotangent, **options)
+    assert gradients.gains == {}
+    for got, want, array in zip(gradients[:3], wanted, (q, k, v), strict=True):
+        assert got.shape == array.shape
+        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("lead", LEADS, ids=str)
+@pytest.mark.parametrize("sizes", [(3, 4), (5, 2), (0, 3)], ids=str)
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_leading_axes_broadcast(lead, sizes, is_causal):
+    rng = np.random.default_rng(1)
+    arrays = [
+        rng.standard_normal((*lead[0], sizes[0], 6)),
+        rng.standard_normal((*lead[1], sizes[1], 6)),
+        rng.standard_normal((*lead[2], sizes[1], 2)),
+    ]
+    cotangent = upstream(arrays, rng)
+    output = blockwise_attention(*arrays, is_causal=is_causal)
+    wanted, _ = oracles.attention_loops(*arrays, is_causal=is_causal)
+    assert output.shape == wanted.shape
+    np.testing.assert_allclose(output, wanted, rtol=1e-12, atol=1e-14)
+    gradients = blockwise_attention_vjp(*arrays, cotangent, is_causal=is_causal)
+    wanted = oracles.attention_gradients_loops(*arrays, cotangent, is_causal=is_causal)
+    for got, want, array in zip(gradients[:3], wanted, arrays, strict=True):
+        assert got.shape == array.shape
+        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("masked", [False, True])
+def test_every_rule_and_mask_as_in_dense_attention(name, masked):
+    rng = np.random.default_rng(2)
+    arrays = draw_inputs(rng, lead=(2, 3), n_q=5, n_k=7)
+    options = {"scale": RULES[name], "is_causal": masked}
+    if masked:
+        options["attn_mask"] = np.where(rng.random((2, 1, 5, 7)) < 0.3, -np.inf, 0.5)
+    cotangent = upstream(arrays, rng)
+    np.testing.assert_allclose(
+        blockwise_attention(*arrays, **options),
+        scaled_dot_product_attention(*arrays, **options),
+        rtol=1e-12,
+        atol=1e-13,
+    )
+    got = blockwise_attention_vjp(*arrays, cotangent, **options)
+    want = attention_vjp(*arrays, cotangent, **options)
+    for one, other in zip(got[:3], want[:3], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+    assert set(got.gains) == set(want.gains)
+    for gain, wanted in want.gains.items():
+        np.testing.assert_allclose(got.gains[gain], wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("scale", [None, 4.0])
+def test_floating_types_are_kept_and_short_ones_computed_in_float32(dtype, scale):
+    rng = np.random.default_rng(3)
+    arrays = draw_inputs(rng, n_q=40, n_k=700, dtype=dtype)
+    cotangent = upstream(arrays, rng).astype(dtype)
+    output = blockwise_attention(*arrays, scale=scale)
+    wanted, _ = oracles.attention_loops(*arrays, scale=scale)
+    # 700 roundings of sums in the wide type, and one of the result
+    rounding = {
+        "rtol": float(np.finfo(dtype).eps),
+        "atol": 700 * float(np.finfo(np.result_type(dtype, np.float32)).eps),
+    }
+    assert output.dtype == dtype
+    np.testing.assert_allclose(output.astype(float), wanted, **rounding)
+    gradients = blockwise_attention_vjp(*arrays, cotangent, scale=scale)
+    wanted = attention_vjp(*(a.astype(float) for a in arrays), cotangent, scale=scale)
+    for got, want in zip(gradients[:3], wanted[:3], strict=True):
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got.astype(float), want, **rounding)
+
+
+# --- where no maximum is looked for --------------------------------------------------------------
+
+
+@pytest.fixture
+def online_tiles(monkeypatch):
+    """Note each call of maximum, which only the online path needs."""
+    called = []
+
+    class Watched:
+        def __getattr__(self, name):
+            if name == "maximum":
+                called.append(name)
+            return getattr(np, name)
+
+    monkeypatch.setattr(blockwise, "np", Watched())
+    return called
+
+
+def test_calibrated_scores_need_no_maximum(online_tiles):
+    rng = np.random.default_rng(4)
+    arrays = draw_inputs(rng, n_q=30, n_k=2000, d_k=64, d_v=8, dtype=np.float32)
+    blockwise_attention(*arrays)
+    assert not online_tiles
+    blockwise_attention(*arrays, attn_mask=np.tri(30, 2000, dtype=bool), is_causal=True)
+    assert not online_tiles
+    blockwise_attention(*arrays, scale=1)
+    assert online_tiles
+
+
+@pytest.mark.parametrize(
+    ("change", "online"),
+    [
+        # half the range of float32 is exp(44.36); what is left for the score is less log 4 keys
+        ({"q": 42.9}, False),
+        ({"q": 43.1}, True),
+        # less the logarithm of the values, large ones (overflow) as well as small (underflow)
+        ({"q": 42.9, "v": 1.3}, True),
+        ({"q": 42.9, "v": -1.3}, True),
+        ({"q": 42.9, "v": 0.7}, True),
+        ({"q": 40.0, "v": 7.0}, False),
+        ({"q": 42.9, "v": 0.0}, False),
+        ({"q": 42.9, "mask": np.ones((1, 4), bool)}, False),
+        ({"q": 1.0, "mask": np.zeros((1, 4))}, True),
+        ({"q": 1e9, "scale": scaling.query_key_norm()}, False),
+        ({"q": 99.0, "scale": scaling.soft_cap(5)}, False),
+        ({"q": 99.0, "scale": scaling.soft_cap(50)}, True),
+        ({"q": 1.0, "scale": scaling.soft_cap(50)}, False),
+    ],
+)
+def test_where_the_bound_stops_to_hold(online_tiles, change, online):
+    q = np.array([[change["q"]]], np.float32)
+    k = np.array([[1.0], [-0.5], [0.25], [-1.0]], np.float32)
+    v = np.full((4, 1), change.get("v", 1.0), np.float32)
+    options = {"attn_mask": change.get("mask"), "scale": change.get("scale", 1.0)}
+    output = blockwise_attention(q, k, v, **options)
+    assert bool(online_tiles) == online
+    np.testing.assert_allclose(output, scaled_dot_product_attention(q, k, v, **options), rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [3.7e35, -3.7e35, 1e-36])
+@pytest.mark.parametrize("scale", [None, 10.0])
+def test_values_near_the_ends_of_the_range_are_served_or_refused(size, scale):
+    q, k = np.full((2, 3), 4, np.float32), np.full((900, 3), 1, np.float32)
+    output = blockwise_attention(q, k, np.full((900, 1), size, np.float32), scale=scale)
+    np.testing.assert_allclose(output, size, rtol=1e-5)
+    with pytest.raises(ValueError, match=r"^value must .* 900 keys in float32; got .* 3\.8e\+35"):
+        blockwise_attention(q, k, np.full((900, 1), 3.8e35, np.float32))
+
+
+# --- edges ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_a_query_without_any_key_gets_zeros_and_gives_none(size):
+    rng = np.random.default_rng(5)
+    q, k, v = draw_inputs(rng)
+    q *= size
+    mask = np.ones((3, 4), bool)
+    mask[1] = False
+    for each in (mask, np.where(mask, 0.0, -np.inf)):
+        assert not blockwise_attention(q, k, v, attn_mask=each)[1].any()
+        cotangent = np.zeros((3, 2))
+        cotangent[1] = 1
+        gradients = blockwise_attention_vjp(q, k, v, cotangent, attn_mask=each)
+        assert not any(gradient.any() for gradient in gradients[:3])
+
+
+@pytest.mark.usefixtures("small_tiles")
+def test_masks_at_the_end_of_the_range_as_in_dense_attention():
+    arrays = draw_inputs(np.random.default_rng(6))
+    least = np.finfo(float).min
+    for mask in (np.full((3, 4), least), np.array([least, 0, least, -1e4])):
+        np.testing.assert_allclose(
+            blockwise_attention(*arrays, attn_mask=mask),
+            scaled_dot_product_attention(*arrays, attn_mask=mask),
+            rtol=1e-12,
+        )
+
+
+@pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("scale", [1e300, 1.0])
+def test_scores_beyond_the_range_are_refused_as_in_dense_attention(scale):
+    q, k = np.full((3, 2), 1e160), np.full((4, 2), 1e160)
+    q[0], k[0] = 1, 1  # not in the first tile
+    calls_of = (scaled_dot_product_attention, blockwise_attention)
+    messages = set()
+    for attention in calls_of:
+        with pytest.raises(ValueError, match=r"scores that float64 can hold; got") as caught:
+            attention(q, k, np.ones((4, 1)), scale=scale)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    # large vectors whose scores stay in range are served
+    fine = blockwise_attention(np.full((1, 2), 1e200), np.full((2, 2), 1e-190), [[1.0], [3.0]])
+    assert fine == pytest.approx(2)
+
+
+# --- tiles ----------------------------------------------------------------------------------------
+
+
+def call_of(n_heads, n_queries, n_keys):
+    arrays = (np.ones((n_heads, n, 2), np.float32) for n in (n_queries, n_keys, n_keys))
+    return checked_call(*arrays, None, False, None)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_threads", "heads", "rows"),
+    [
+        # heads, queries, keys -> heads and queries of the first tile; SIDE is 10
+        ((1, 100, 100), 1, 1, 10),
+        ((1, 10, 100), 1, 1, 10),
+        ((1, 9, 100), 1, 1, 9),
+        ((1, 9, 100), 2, 1, 5),
+        ((3, 4, 100), 2, 1, 4),
+        ((7, 5, 4), 1, 5, 5),  # 5 * 5 * 4 scores fill a tile
+        ((7, 5, 4), 2, 4, 5),  # but both threads get something
+        ((7, 5, 5), 1, 4, 5),
+        ((7, 5, 25), 1, 1, 5),
+        ((7, 10, 10), 1, 1, 10),
+        ((7, 10, 1), 1, 7, 10),
+        ((7, 11, 1), 1, 1, 10),
+        ((2, 1, 1), 3, 1, 1),
+        ((2, 6, 3), 4, 1, 3),
+        ((200, 1, 1), 1, 100, 1),
+    ],
+    ids=str,
+)
+def test_tiles(monkeypatch, sizes, n_threads, heads, rows):
+    monkeypatch.setattr(_tiles, "SIDE", 10)
+    monkeypatch.setattr(_tiles, "n_threads", lambda: n_threads)
+    tiles = _tiles.tiles(call_of(*sizes))
+    assert tiles[0] == (slice(0, heads), slice(0, rows))
+    times = np.zeros(sizes[:2], int)
+    for tile in tiles:
+        times[tile] += 1
+    assert (times == 1).all(), "every query of every head is in exactly one tile"
+
+
+def test_no_tile_where_there_is_no_query():
+    assert _tiles.tiles(call_of(3, 0, 5)) == []
+    assert _tiles.tiles(call_of(0, 4, 5)) == []
+
+
+def test_keys_are_cut_and_later_ones_left_out(monkeypatch):
+    monkeypatch.setattr(_tiles, "SIDE", 10)
+    call = call_of(1, 30, 25)
+    assert list(_tiles.key_slices(call, slice(0, 5))) == [
+        slice(0, 10),
+        slice(10, 20),
+        slice(20, 25),
+    ]
+    causal = call._replace(is_causal=True)
+    assert list(_tiles.key_slices(causal, slice(5, 10))) == [slice(0, 10)]
+    assert list(_tiles.key_slices(causal, slice(5, 11))) == [slice(0, 10), slice(10, 11)]
+    assert list(_tiles.key_slices(causal, slice(20, 30)))[-1] == slice(20, 25)
+
+
+def test_lengths_and_magnitudes():
+    assert _tiles.longest(np.array([[[0.3, 0.4]], [[0.0, 0.1]]])) == pytest.approx(0.5)
+    assert _tiles.longest(np.zeros((0, 2))) == 0
+    assert _tiles.longest(np.full((1, 2), 1e30, np.float32)) == np.inf
+    assert _tiles._largest(np.array([0.25, -0.5])) == 0.5
+    assert _tiles._largest(np.array([-0.25, -0.125])) == 0.25
+    assert _tiles._largest(np.array([0.25, 0.125])) == 0.25
+    assert _tiles._largest(np.zeros(0)) == 0
+
+
+# --- threads -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lead", [(), (5,)])
+def test_the_number_of_threads_does_not_matter(lead, threads):
+    rng = np.random.default_rng(7)
+    arrays = draw_inputs(rng, lead=lead, n_q=1100, n_k=1300, d_k=4)
+    cotangent = upstream(arrays, rng)
+    options = {"is_causal": True, "scale": 2.0}
+    several = blockwise_attention_vjp(*arrays, cotangent, **options)
+    output = blockwise_attention(*arrays, **options)
+    wanted = attention_vjp(*arrays, cotangent, **options)
+    for got, want in zip(several[:3], wanted[:3], strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        output, scaled_dot_product_attention(*arrays, **options), rtol=1e-11, atol=1e-13
+    )
+    np.testing.assert_array_equal(blockwise_attention(*arrays, **options), output)
+    assert threads == _threads.n_threads()
+
+
+def test_an_error_in_a_thread_is_raised_and_the_next_call_works(threads):
+    q, k = np.ones((1400, 2)), np.full((3, 2), 1e200)
+    q[-1] = 1e200  # the last tile's
+    blas = [library.num_threads for library in _threads._blas().lib_controllers]
+    for _ in range(threads):
+        with pytest.raises(ValueError, match="query and key must give scores"):
+            blockwise_attention(q, k, np.ones((3, 1)))
+    assert blas == [library.num_threads for library in _threads._blas().lib_controllers]
+    assert (blockwise_attention(q[:-1], k, np.ones((3, 1))) == 1).all()
+
+
+AFTER_FORK = """
+import os, signal
+import numpy as np
+from attnlib import _threads, _tiles, blockwise_attention
+_threads.n_threads = _tiles.n_threads = lambda: 2
+ones = np.ones((1400, 2))
+blockwise_attention(ones, ones, ones)
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    blockwise_attention(ones, ones, ones)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_forked_process_starts_threads_of_its_own():
+    """The child has the parent's pool, whose threads do not exist there: it would wait forever."""
+    if hasattr(os, "fork"):
+        subprocess.run([sys.executable, "-c", AFTER_FORK], check=True, cwd=ROOT)
+
+
+def test_threads_are_as_many_as_the_products_use(monkeypatch):
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        assert _threads.n_threads() == 1
+        assert _threads.share_out(list, [1, 2, 3]) == [[1, 2, 3]]
+    monkeypatch.setattr(_threads, "n_threads", lambda: 2)
+    assert _threads.share_out(list, [1, 2, 3]) == [[1, 3], [2]]
+    assert _threads.share_out(list, [1]) == [[1]]
+    assert _threads.share_out(list, []) == [[]]
+
+
+def test_scratch_memory_is_used_again_where_it_fits():
+    first = _threads.scratch("test", (4, 5), np.dtype(np.float32))
+    assert np.shares_memory(_threads.scratch("test", (3, 3), np.dtype(np.float32)), first)
+    assert not np.shares_memory(_threads.scratch("other", (3, 3), np.dtype(np.float32)), first)
+    larger = _threads.scratch("test", (21,), np.dtype(np.float32))
+    assert larger.shape == (21,)
+    assert not np.shares_memory(larger, first)
+    assert _threads.scratch("test", (2,), np.dtype(float)).dtype == float
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+@pytest.mark.not_for_mutants
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_memory_beyond_the_output_does_not_grow_with_the_number_of_keys(monkeypatch, scale):
+    monkeypatch.setattr(_threads, "_kept", threading.local())
+    rng = np.random.default_rng(8)
+    arrays = draw_inputs(rng, n_q=6000, n_k=6000, d_k=64, d_v=64, dtype=np.float32)
+    tracemalloc.start()
+    output = blockwise_attention(*arrays, scale=scale)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert output.nbytes == 6000 * 64 * 4
+    assert peak < output.nbytes + 4e6  # the weights would take 144 MB
