@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnlib._calls import AttentionCall, hide, sum_to_shape
-from attnlib._threads import n_threads
+from attnlib._threads import n_threads, scratch
+from attnlib.scaling import cap_logits, fold_key
 
 SIDE = 512
 """Queries and keys of a tile, at most: a megabyte of scores in float32."""
@@ -76,6 +77,21 @@ def key_slices(call: AttentionCall, rows: slice) -> Iterator[slice]:
     """
     n_keys = call.shape[-1]
     return _slices(min(n_keys, rows.stop) if call.is_causal else n_keys, SIDE)
+
+
+def tile_scores(call: AttentionCall, query: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """Return a tile of capped scores, in memory that the thread's next tile will overwrite.
+
+    Examples
+    --------
+    >>> from attnlib._calls import checked_call
+    >>> call = checked_call([[1.0]], [[2.0]], [[3.0]], None, False, 1)
+    >>> tile_scores(call, np.ones((1, 1, 1)), np.full((1, 2, 1), 2.0))
+    array([[[2., 2.]]])
+    """
+    scores = scratch("scores", (*query.shape[:2], key.shape[1]), key.dtype)
+    np.matmul(query, np.swapaxes(fold_key(call.rule, key), 1, 2), out=scores)
+    return cap_logits(call.rule, scores)
 
 
 def hide_in_tile(

@@ -4,7 +4,8 @@ The work is cut into tiles: some queries of a head against some keys, small enou
 A tile of scores is exponentiated where it lies, added to the running sums of its queries, and
 overwritten by the next. What to subtract in the exponent, the largest score, is known only at the
 end; so the largest *so far* is subtracted, and the sums are multiplied by exp(old - new) whenever
-it grows: the online softmax (Milakov and Gimelshein, 2018).
+it grows: the online softmax (Milakov and Gimelshein, 2018). Any number near the largest will do,
+so without a mask the first tile's serves for all, unless a sum then overflows.
 
 Often nothing needs to be subtracted. No score exceeds the length of its query times that of the
 longest key (Cauchy-Schwarz); where exp of that cannot overflow, no maximum is looked for at all:
@@ -17,20 +18,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnlib import _tiles as tiling
 from attnlib import scaling
 from attnlib._calls import AttentionCall, check_scores, checked_call, checked_cotangent
 from attnlib._threads import scratch, share_out
-from attnlib._tiles import (
-    SIDE,
-    Tile,
-    by_head,
-    from_heads,
-    headroom,
-    hide_in_tile,
-    key_slices,
-    longest,
-    tiles,
-)
 from attnlib.attention import AttentionGradients
 
 __all__ = ["blockwise_attention", "blockwise_attention_vjp"]
@@ -112,7 +103,9 @@ def blockwise_attention_vjp(
            [-0.5]])
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
-    by_query, by_key, by_value = map(from_heads, [call] * 3, _backward(call, cotangent), call[:3])
+    by_query, by_key, by_value = map(
+        tiling.from_heads, [call] * 3, _backward(call, cotangent), call[:3]
+    )
     by_query, gains = scaling.fold_query_vjp(call.rule, call.query, call.shape[-1], by_query)
     by_key = scaling.fold_key_vjp(call.rule, call.key, by_key)
     return AttentionGradients(by_query, by_key, by_value, gains)
@@ -120,61 +113,73 @@ def blockwise_attention_vjp(
 
 def _forward(call: AttentionCall) -> tuple[np.ndarray, np.ndarray]:
     """Return the output and the logarithm of each query's sum of exponentials, by head."""
-    query, key, value = (by_head(call, x) for x in call[:3])
+    query, key, value = (tiling.by_head(call, x) for x in call[:3])
     output = np.zeros((*query.shape[:-1], value.shape[-1]), value.dtype)
     log_sums = np.empty((*query.shape[:-1], 1), value.dtype)
-    longest_key, limit = longest(scaling.fold_key(call.rule, key)), headroom(call, value)
-    least, ones = np.finfo(key.dtype).min, np.ones((SIDE, 1), key.dtype)
+    longest_key, limit = (
+        tiling.longest(scaling.fold_key(call.rule, key)),
+        tiling.headroom(call, value),
+    )
+    least, ones = np.finfo(key.dtype).min, np.ones((tiling.SIDE, 1), key.dtype)
+
+    def attend(heads: slice, rows: slice, *, look_often: bool) -> bool:
+        """Write one tile's output, and say whether all of it stayed within range."""
+        q = scaling.fold_query(call.rule, query[heads, rows], key.shape[1])
+        bound = tiling.longest(q) * longest_key
+        online = not min(bound, call.rule.cap or bound) < limit
+        out = output[heads, rows]
+        out[:] = 0
+        # From the least number on, a query without any key gets zeros instead of NaN.
+        peak = np.full_like(log_sums[heads, rows], least if online else 0)
+        total = np.zeros_like(peak)
+        for keys in tiling.key_slices(call, rows):
+            scores = tiling.tile_scores(call, q, key[heads, keys])
+            if not np.isfinite(bound):
+                check_scores(call, scores)
+            tiling.hide_in_tile(call, scores, heads, rows, keys)
+            if online and (look_often or keys.start == 0):
+                higher = np.maximum(peak, scores.max(axis=-1, keepdims=True))
+                shrink = np.exp(peak - higher)
+                total *= shrink
+                out *= shrink
+                peak = higher
+            if online:
+                scores -= peak
+            np.exp(scores, out=scores)
+            total += scores @ ones[: scores.shape[-1]]  # faster than scores.sum
+            sums = scratch("sums", out.shape, out.dtype)
+            out += np.matmul(scores, value[heads, keys], out=sums)
+        log_sums[heads, rows] = np.where(total > 0, np.log(total) + peak, np.inf)
+        out /= np.where(total > 0, total, 1)
+        return bool(np.isfinite(out).all())
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def attend(some_tiles: list[Tile]) -> None:
+    def attend_all(some_tiles: list[tiling.Tile]) -> None:
         for heads, rows in some_tiles:
-            q = scaling.fold_query(call.rule, query[heads, rows], key.shape[1])
-            bound = longest(q) * longest_key
-            online = not min(bound, call.rule.cap or bound) < limit
-            out = output[heads, rows]
-            # From the least number on, a query without any key gets zeros instead of NaN.
-            peak = np.full_like(log_sums[heads, rows], least if online else 0)
-            total = np.zeros_like(peak)
-            for keys in key_slices(call, rows):
-                scores = _scores(call, q, key[heads, keys])
-                if not np.isfinite(bound):
-                    check_scores(call, scores)
-                hide_in_tile(call, scores, heads, rows, keys)
-                if online:
-                    higher = np.maximum(peak, scores.max(axis=-1, keepdims=True))
-                    shrink = np.exp(peak - higher)
-                    total *= shrink
-                    out *= shrink
-                    peak = higher
-                    scores -= peak
-                np.exp(scores, out=scores)
-                total += scores @ ones[: scores.shape[-1]]  # faster than scores.sum
-                sums = scratch("sums", out.shape, out.dtype)
-                out += np.matmul(scores, value[heads, keys], out=sums)
-            log_sums[heads, rows] = np.where(total > 0, np.log(total) + peak, np.inf)
-            out /= np.where(total > 0, total, 1)
+            # A later score is seldom so far above the first tile's largest that exp overflows.
+            if call.mask is not None or not attend(heads, rows, look_often=False):
+                attend(heads, rows, look_often=True)
 
-    share_out(attend, tiles(call))
+    share_out(attend_all, tiling.tiles(call))
     return output, log_sums
 
 
 def _backward(call: AttentionCall, cotangent: ArrayLike) -> list[np.ndarray]:
     """Return the gradients by folded queries, by folded keys and by values, by head."""
-    query, key, value = (by_head(call, x) for x in call[:3])
-    upstream = by_head(call, checked_cotangent(call, cotangent))
+    query, key, value = (tiling.by_head(call, x) for x in call[:3])
+    upstream = tiling.by_head(call, checked_cotangent(call, cotangent))
     output, log_sums = _forward(call)
     mean_use = (upstream * output).sum(axis=-1, keepdims=True)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def carry_back(some_tiles: list[Tile]) -> list[np.ndarray]:
+    def carry_back(some_tiles: list[tiling.Tile]) -> list[np.ndarray]:
         by_query, by_key, by_value = (np.zeros_like(x) for x in (query, key, value))
         for heads, rows in some_tiles:
             q = scaling.fold_query(call.rule, query[heads, rows], key.shape[1])
-            for keys in key_slices(call, rows):
-                weights = _scores(call, q, key[heads, keys])
+            for keys in tiling.key_slices(call, rows):
+                weights = tiling.tile_scores(call, q, key[heads, keys])
                 slope = scaling.cap_slope(call.rule, weights)
-                hide_in_tile(call, weights, heads, rows, keys)
+                tiling.hide_in_tile(call, weights, heads, rows, keys)
                 weights -= log_sums[heads, rows]
                 np.exp(weights, out=weights)
                 by_scores = scratch("by_scores", weights.shape, weights.dtype)
@@ -188,12 +193,5 @@ def _backward(call: AttentionCall, cotangent: ArrayLike) -> list[np.ndarray]:
                 by_value[heads, keys] += np.swapaxes(weights, 1, 2) @ upstream[heads, rows]
         return [by_query, by_key, by_value]
 
-    by_thread = share_out(carry_back, tiles(call))
+    by_thread = share_out(carry_back, tiling.tiles(call))
     return [sum(parts[1:], parts[0]) for parts in zip(*by_thread, strict=True)]
-
-
-def _scores(call: AttentionCall, query: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Return a tile of capped scores, in memory that the thread's next tile will overwrite."""
-    scores = scratch("scores", (*query.shape[:2], key.shape[1]), key.dtype)
-    np.matmul(query, np.swapaxes(scaling.fold_key(call.rule, key), 1, 2), out=scores)
-    return scaling.cap_logits(call.rule, scores)

@@ -46,6 +46,7 @@ TEST_FILES = {
     "group_mean": ["test_training.py"],
     "optimizers": ["test_training.py"],
     "_progress": ["test_training.py"],
+    "sweeps": ["test_sweeps.py"],
     "_validation": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
 }
 QUICK = 0.02

@@ -47,7 +47,6 @@ RULES = {
 @pytest.fixture(params=[1, 2, 3], ids=lambda side: f"tiles of {side}")
 def small_tiles(request, monkeypatch):
     monkeypatch.setattr(_tiles, "SIDE", request.param)
-    monkeypatch.setattr(blockwise, "SIDE", request.param)
 
 
 @pytest.fixture(params=[2, 3], ids=lambda n: f"{n} threads")
@@ -226,6 +225,35 @@ def test_values_near_the_ends_of_the_range_are_served_or_refused(size, scale):
     np.testing.assert_allclose(output, size, rtol=1e-5)
     with pytest.raises(ValueError, match=r"^value must .* 900 keys in float32; got .* 3\.8e\+35"):
         blockwise_attention(q, k, np.full((900, 1), 3.8e35, np.float32))
+
+
+def test_a_score_far_above_the_first_tile_is_found_out(monkeypatch):
+    """The first tile's largest score serves for all tiles until exp overflows."""
+    monkeypatch.setattr(_tiles, "SIDE", 2)
+    scores = np.array(
+        [[0.0, 1, 2, 3, 40, 41, 60], [0, 1, 2, 3, 4, 120, 90], [1, 3, 60, 3, 2, 1, 0]]
+    )
+    value = np.arange(7.0)[:, None] + 1
+    for rise in (1.0, 8.0, 30.0):
+        arrays = [(scores * rise).astype(np.float32), np.eye(7, dtype=np.float32)]
+        output = blockwise_attention(*arrays, value.astype(np.float32), scale=1)
+        np.testing.assert_allclose(
+            output, oracles.attention_loops(*arrays, value, scale=1)[0], rtol=1e-5
+        )
+    # values so large that the sum overflows before the weights do
+    large = np.full((7, 1), 1e30, np.float32)
+    arrays = [scores.astype(np.float32), np.eye(7, dtype=np.float32), large]
+    np.testing.assert_allclose(blockwise_attention(*arrays, scale=1), large[:3], rtol=1e-5)
+
+
+def test_the_maximum_is_looked_for_once_where_scores_are_alike(online_tiles):
+    rng = np.random.default_rng(4)
+    arrays = draw_inputs(rng, n_q=30, n_k=2000, d_k=64, d_v=8, dtype=np.float32)
+    blockwise_attention(*arrays, scale=1)
+    assert len(online_tiles) == len(_tiles.tiles(call_of(1, 30, 2000)))
+    online_tiles.clear()
+    blockwise_attention(*arrays, scale=1, attn_mask=np.ones((30, 1), bool))
+    assert len(online_tiles) == 4 * len(_tiles.tiles(call_of(1, 30, 2000)))
 
 
 # --- edges ---------------------------------------------------------------------------------------

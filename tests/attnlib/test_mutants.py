@@ -317,14 +317,51 @@ class TestInitializationMutants(Mutants):
     }
 
 
+class TestGroupMeanMutants(Mutants):
+    module = "group_mean"
+    least = 30
+    equivalent: ClassVar = {}
+
+
+class TestOptimizersMutants(Mutants):
+    module = "optimizers"
+    least = 50
+    equivalent: ClassVar = {}
+
+
+class TestProgressMutants(Mutants):
+    module = "_progress"
+    least = 4
+    equivalent: ClassVar = {}
+
+
 class TestTrainingMutants(Mutants):
     module = "training"
-    least = 230
+    least = 150
     equivalent: ClassVar = {
         "the sum and the mean of the queries are infinite together": [
             "_loss_and_gradients: query.sum() -> query.mean()",
         ],
         "one more turn, in which nothing is measured and nothing learned": [
             "train_together: n_steps + 1 -> n_steps + 2",
+        ],
+    }
+
+
+class TestSweepsMutants(Mutants):
+    module = "sweeps"
+    least = 80
+    equivalent: ClassVar = {
+        "both are of one length: one was made from the other": [
+            "_run_group: strict=True -> strict=False",
+            "_run_group: strict=True -> strict=False (2)",
+            "_in_parallel: strict=True -> strict=False",
+            "_in_parallel: strict=True -> strict=False (2)",
+            "run_settings: strict=True -> strict=False",
+            "_tuning_from: strict=True -> strict=False",
+        ],
+        "all settings of a group have the same task and steps, all seeds the same steps": [
+            "_run_group: settings[0] -> settings[-1]",
+            "run_settings: columns.steps[0] -> columns.steps[-1]",
         ],
     }

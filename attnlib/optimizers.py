@@ -1,0 +1,269 @@
+"""Stochastic gradient descent and Adam, as plain functions of parameters by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attnlib._validation import real_number
+
+__all__ = ["Adam", "OptimizerState", "Sgd", "initial_state", "optimizer_step"]
+
+
+@dataclass(frozen=True)
+class Sgd:
+    """Gradient descent on batches, with momentum if wanted.
+
+    Parameters
+    ----------
+    rate : float
+        Learning rate, positive.
+    momentum : float
+        Share of the last step that is kept, at least 0 and below 1.
+    multipliers : mapping of str to float
+        What the rate is multiplied by for single parameters; 1 for all others.
+
+    Examples
+    --------
+    >>> Sgd(0.1)
+    Sgd(rate=0.1, momentum=0.0, multipliers={})
+    """
+
+    rate: float
+    momentum: float = 0.0
+    multipliers: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        _check_rates(self)
+        _set_share(self, "momentum")
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Adam [1]_: steps of about the learning rate, whatever the size of the gradient.
+
+    Parameters
+    ----------
+    rate : float
+        Learning rate, positive.
+    beta1, beta2 : float
+        Shares of the running means of gradients and of their squares that are kept at a step,
+        at least 0 and below 1.
+    epsilon : float
+        Added to the root mean square, not negative.
+    multipliers : mapping of str to float
+        What the rate is multiplied by for single parameters; 1 for all others.
+
+    References
+    ----------
+    .. [1] D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+
+    Examples
+    --------
+    >>> Adam(0.01).beta2
+    0.999
+    """
+
+    rate: float
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    multipliers: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        _check_rates(self)
+        _set_share(self, "beta1")
+        _set_share(self, "beta2")
+        object.__setattr__(self, "epsilon", real_number("epsilon", self.epsilon))
+        if self.epsilon < 0:
+            raise ValueError(f"epsilon must not be negative; got {self.epsilon}")
+
+
+def _check_rates(optimizer: Sgd | Adam) -> None:
+    object.__setattr__(optimizer, "rate", real_number("rate", optimizer.rate, positive=True))
+    multipliers = {
+        name: real_number("multipliers", number, positive=True)
+        for name, number in optimizer.multipliers.items()
+    }
+    object.__setattr__(optimizer, "multipliers", multipliers)
+
+
+def _set_share(optimizer: Sgd | Adam, name: str) -> None:
+    share = real_number(name, getattr(optimizer, name))
+    if not 0 <= share < 1:
+        raise ValueError(f"{name} must be at least 0 and below 1; got {share}")
+    object.__setattr__(optimizer, name, share)
+
+
+class OptimizerState(NamedTuple):
+    """What an optimiser remembers from one step to the next."""
+
+    steps: int
+    first: dict[str, np.ndarray]
+    """The last step of SGD with momentum, or Adam's mean of the gradients."""
+    second: dict[str, np.ndarray]
+    """Adam's mean of the squares."""
+
+
+def initial_state(parameters: Mapping[str, np.ndarray]) -> OptimizerState:
+    """Return the memory of an optimiser that has not made a step.
+
+    Parameters
+    ----------
+    parameters : mapping of str to numpy.ndarray
+        What will be trained.
+
+    Returns
+    -------
+    OptimizerState
+
+    Raises
+    ------
+    TypeError
+        If `parameters` is no mapping of names to arrays.
+
+    Notes
+    -----
+    Serves the chapter on training.
+
+    Examples
+    --------
+    >>> initial_state({"query": np.ones((2, 3))}).steps
+    0
+    """
+    check_arrays("parameters", parameters)
+    zeros = {name: np.zeros_like(array) for name, array in parameters.items()}
+    return OptimizerState(0, zeros, zeros)
+
+
+def optimizer_step(
+    optimizer: Sgd | Adam,
+    parameters: Mapping[str, np.ndarray],
+    gradients: Mapping[str, np.ndarray],
+    state: OptimizerState,
+) -> tuple[dict[str, np.ndarray], OptimizerState]:
+    r"""Return the parameters after one step, and what the optimiser remembers.
+
+    SGD with momentum μ: :math:`v \leftarrow \mu v + g,\; \theta \leftarrow \theta - \eta v`.
+    Adam: :math:`\theta \leftarrow \theta - \eta\, \hat m / (\sqrt{\hat v} + \epsilon)`, where
+    :math:`\hat m` and :math:`\hat v` are the running means of g and g², corrected for starting
+    at 0.
+
+    Parameters
+    ----------
+    optimizer : Sgd or Adam
+        Which, and its numbers.
+    parameters, gradients : mapping of str to numpy.ndarray
+        Parameters, and the gradient by each.
+    state : OptimizerState
+        From the step before, or :func:`initial_state`.
+
+    Returns
+    -------
+    parameters : dict of str to numpy.ndarray
+        New arrays; those given are not changed.
+    state : OptimizerState
+
+    Raises
+    ------
+    TypeError
+        If `optimizer` is neither, or `parameters` and `gradients` are no arrays by name.
+    ValueError
+        If the names of the three do not agree, or there is a multiplier for another name.
+
+    Notes
+    -----
+    Serves the chapter on training.
+
+    References
+    ----------
+    .. [1] D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+
+    Examples
+    --------
+    >>> weights, gradient = {"query": np.array([1.0])}, {"query": np.array([2.0])}
+    >>> optimizer_step(Sgd(0.25), weights, gradient, initial_state(weights))[0]
+    {'query': array([0.5])}
+    """
+    check_optimizer(optimizer)
+    for argument, arrays in (("parameters", parameters), ("gradients", gradients)):
+        check_arrays(argument, arrays)
+        if arrays.keys() != state.first.keys():
+            raise ValueError(
+                f"{argument} must be those of the state, {sorted(state.first)}; "
+                f"got {sorted(arrays)}"
+            )
+    check_names("multipliers", optimizer.multipliers, parameters)
+    if isinstance(optimizer, Sgd):
+        directions, moved = _sgd_directions(optimizer, gradients, state)
+    else:
+        directions, moved = _adam_directions(optimizer, gradients, state)
+    stepped = {}
+    for name, array in parameters.items():
+        rate = optimizer.rate * optimizer.multipliers.get(name, 1.0)
+        stepped[name] = np.asarray(array - rate * directions[name])
+    return stepped, moved
+
+
+def check_optimizer(optimizer: Any) -> None:
+    """Say that something is no optimiser.
+
+    Examples
+    --------
+    >>> check_optimizer(Sgd(0.1))
+    """
+    if not isinstance(optimizer, (Sgd, Adam)):
+        raise TypeError(f"optimizer must be Sgd or Adam; got {optimizer!r}")
+
+
+def _sgd_directions(
+    optimizer: Sgd, gradients: Mapping[str, np.ndarray], state: OptimizerState
+) -> tuple[dict[str, np.ndarray], OptimizerState]:
+    velocity = {
+        name: optimizer.momentum * state.first[name] + gradient
+        for name, gradient in gradients.items()
+    }
+    return velocity, OptimizerState(state.steps + 1, velocity, state.second)
+
+
+def _adam_directions(
+    optimizer: Adam, gradients: Mapping[str, np.ndarray], state: OptimizerState
+) -> tuple[dict[str, np.ndarray], OptimizerState]:
+    steps, beta1, beta2 = state.steps + 1, optimizer.beta1, optimizer.beta2
+    first, second, directions = {}, {}, {}
+    for name, gradient in gradients.items():
+        first[name] = beta1 * state.first[name] + (1 - beta1) * gradient
+        second[name] = beta2 * state.second[name] + (1 - beta2) * gradient * gradient
+        spread = np.sqrt(second[name] / (1 - beta2**steps)) + optimizer.epsilon
+        directions[name] = first[name] / (1 - beta1**steps) / spread
+    return directions, OptimizerState(steps, first, second)
+
+
+def check_names(argument: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Say which names are not known.
+
+    Examples
+    --------
+    >>> check_names("gains", ["key"], ["query", "key"])
+    """
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ValueError(f"{argument} must be for some of {list(known)}; got {unknown}")
+
+
+def check_arrays(argument: str, arrays: Any) -> None:
+    """Say that something is no mapping of names to arrays.
+
+    Examples
+    --------
+    >>> check_arrays("parameters", {"key": np.zeros(2)})
+    """
+    if not isinstance(arrays, Mapping) or not all(
+        isinstance(array, np.ndarray) for array in arrays.values()
+    ):
+        raise TypeError(f"{argument} must be arrays by name; got {arrays!r:.60}")
