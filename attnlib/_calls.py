@@ -8,11 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib._validation import as_array, flag, float_array
-from attnlib.scaling import ScalingRule, multiplier, scaling_rule
+from attnlib.scaling import (
+    ScalingRule,
+    folded_key_vjp,
+    folded_query_vjp,
+    multiplier,
+    scaling_rule,
+)
 
 
 class AttentionCall(NamedTuple):
-    """The checked arguments of one call; the arrays are of one floating type."""
+    """The checked arguments of one call; the arrays are float32 at least, and of one type."""
 
     query: np.ndarray
     key: np.ndarray
@@ -20,8 +26,12 @@ class AttentionCall(NamedTuple):
     mask: np.ndarray | None
     is_causal: bool
     rule: ScalingRule
+    factor: float
+    """What the rule multiplies all scores by."""
     shape: tuple[int, ...]
     """That of the scores: leading axes, queries, keys."""
+    dtype: np.dtype
+    """That of the inputs, and so of what is returned."""
 
 
 def _checked_inputs(
@@ -89,23 +99,17 @@ def checked_call(
     """
     q, k, v, lead = _checked_inputs(query, key, value)
     dtype = np.result_type(q, k, v)
+    wide = np.result_type(dtype, np.float32)
     shape = (*lead, q.shape[-2], k.shape[-2])
     mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
-    if mask is not None and mask.dtype != bool:
-        given = mask
-        with np.errstate(over="ignore"):
-            mask = given.astype(dtype, copy=False)
-        if np.isposinf(mask).any():
-            raise ValueError(f"attn_mask must be within {dtype}; got up to {given.max():.3g}")
-    return AttentionCall(
-        q.astype(dtype, copy=False),
-        k.astype(dtype, copy=False),
-        v.astype(dtype, copy=False),
-        mask,
-        flag("is_causal", is_causal),
-        scaling_rule(scale),
-        shape,
-    )
+    rule = scaling_rule(scale)
+    factor = multiplier(rule, q.shape[-1], k.shape[-2])
+    least, most = (float(x) for x in (np.finfo(wide).smallest_subnormal, np.finfo(wide).max))
+    for name, number in (("scale", factor), ("cap", rule.cap)):
+        if number and not least <= number <= most:
+            raise ValueError(f"{name} must be a number that {wide} can hold; got {number:.3g}")
+    arrays = (array.astype(wide, copy=False) for array in (q, k, v))
+    return AttentionCall(*arrays, mask, flag("is_causal", is_causal), rule, factor, shape, dtype)
 
 
 def checked_cotangent(call: AttentionCall, cotangent: ArrayLike) -> np.ndarray:
@@ -118,7 +122,7 @@ def checked_cotangent(call: AttentionCall, cotangent: ArrayLike) -> np.ndarray:
     array([[1.]])
     """
     given = float_array("cotangent", cotangent)
-    shape = (*call.shape[:-1], call.value.shape[-1])
+    shape, dtype = (*call.shape[:-1], call.value.shape[-1]), call.value.dtype
     try:
         fits = np.broadcast_shapes(given.shape, shape) == shape
     except ValueError:
@@ -127,7 +131,32 @@ def checked_cotangent(call: AttentionCall, cotangent: ArrayLike) -> np.ndarray:
         raise ValueError(
             f"cotangent must broadcast to the output's shape {shape}; got {given.shape}"
         )
-    return np.broadcast_to(given.astype(call.value.dtype, copy=False), shape)
+    if given.size and float(np.abs(given).max()) > float(np.finfo(dtype).max):
+        raise ValueError(f"cotangent must be within {dtype}; got up to {np.abs(given).max():.3g}")
+    return np.broadcast_to(given.astype(dtype, copy=False), shape)
+
+
+def finished_gradients(
+    call: AttentionCall, by_query: np.ndarray, by_key: np.ndarray, by_value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    """Turn gradients by folded queries and keys into those by what the caller gave, and by gains.
+
+    Examples
+    --------
+    >>> call = checked_call(np.ones((1, 4)), np.ones((1, 4)), [[5.0]], None, False, None)
+    >>> finished_gradients(call, np.ones((1, 4)), np.ones((1, 4)), np.ones((1, 1)))[0]
+    array([[0.5, 0.5, 0.5, 0.5]])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_query, gains = folded_query_vjp(call.rule, call.query, call.factor, by_query)
+        by_key = folded_key_vjp(call.rule, call.key, by_key)
+        narrow = [x.astype(call.dtype, copy=False) for x in (by_query, by_key, by_value)]
+    if not all(np.isfinite(x).all() for x in (*narrow, *gains.values())):
+        raise ValueError(
+            f"value and cotangent must give gradients that {call.dtype} can hold; got values up "
+            f"to {np.abs(call.value).max():.3g}"
+        )
+    return (*narrow, gains)
 
 
 def sum_to_shape(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -144,7 +173,7 @@ def sum_to_shape(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def check_scores(call: AttentionCall, logits: np.ndarray) -> None:
-    """Refuse logits that overflowed, in words about what they were made of.
+    """Refuse scores that overflowed, in words about what they were made of.
 
     Examples
     --------
@@ -152,11 +181,10 @@ def check_scores(call: AttentionCall, logits: np.ndarray) -> None:
     >>> check_scores(call, np.zeros((1, 1)))
     """
     if not np.isfinite(logits).all():
-        factor = multiplier(call.rule, call.query.shape[-1], call.shape[-1])
         raise ValueError(
             f"query and key must give scores that {logits.dtype} can hold; got magnitudes up to "
             f"{np.abs(call.query).max():.3g} and {np.abs(call.key).max():.3g} with scale "
-            f"{factor:.3g}"
+            f"{call.factor:.3g}"
         )
 
 

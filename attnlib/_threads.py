@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -17,18 +18,71 @@ _kept = threading.local()
 
 @cache
 def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
+    """Return the control of the libraries that multiply matrices, None if there is none."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
     return ThreadpoolController().select(user_api="blas")
 
 
+class _Products:
+    """How many threads NumPy's products use, and that they use one while calls share out work.
+
+    Calls of several threads may overlap: the first sets the limit, the last lifts it.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.calls = 0
+        self.limit: Any = None
+        self.n_threads = 1
+
+    def count(self) -> int:
+        with self.lock:
+            if self.calls == 0:
+                libraries = [] if _blas() is None else _blas().lib_controllers
+                self.n_threads = max((library.num_threads for library in libraries), default=1)
+            return self.n_threads
+
+    @contextmanager
+    def held_to_one(self) -> Iterator[None]:
+        with self.lock:
+            if self.calls == 0 and _blas() is not None:
+                self.limit = _blas().limit(limits=1)
+            self.calls += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.calls -= 1
+                if self.calls == 0:
+                    self.lift()
+
+    def lift(self) -> None:
+        if self.limit is not None:
+            self.limit.restore_original_limits()
+            self.limit = None
+
+    def start_anew(self) -> None:
+        """In a forked child no call is running, whatever the parent was doing."""
+        self.lock = threading.Lock()
+        self.calls = 0
+        self.lift()
+
+
+_products = _Products()
+
+
 @cache
-def _pool(n_threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="attnlib")
+def _pool() -> ThreadPoolExecutor:
+    """Return the other threads; they start when they are needed first."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="attnlib")
 
 
-if hasattr(os, "register_at_fork"):  # a forked child has the pool, but not its threads
+if hasattr(os, "register_at_fork"):  # a child has the parent's pool, but not its threads
     os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_products.start_anew)
 
 
 def n_threads() -> int:
@@ -39,25 +93,30 @@ def n_threads() -> int:
     >>> n_threads() >= 1
     True
     """
-    return max((library.num_threads for library in _blas().lib_controllers), default=1)
+    return _products.count()
 
 
-def share_out(work: Callable[[Sequence[Any]], Any], items: Sequence[Any]) -> list[Any]:
+def share_out(
+    work: Callable[[Sequence[Any]], Any], items: Sequence[Any], n_threads: int
+) -> list[Any]:
     """Call `work` with every n-th item in each of n threads, this one included.
 
     Returns what each call returned, in order. Products run on one thread each meanwhile.
 
     Examples
     --------
-    >>> sorted(sum(share_out(list, range(5)), []))
-    [0, 1, 2, 3, 4]
+    >>> share_out(list, range(5), 2)
+    [[0, 2, 4], [1, 3]]
     """
-    n = min(n_threads(), len(items))
+    n = min(n_threads, len(items))
     if n < 2:
         return [work(items)]
-    with _blas().limit(limits=1):
-        others = [_pool(n - 1).submit(work, items[start::n]) for start in range(1, n)]
-        return [work(items[::n]), *(other.result() for other in others)]
+    with _products.held_to_one():
+        others = [_pool().submit(work, items[start::n]) for start in range(1, n)]
+        try:
+            return [work(items[::n]), *(other.result() for other in others)]
+        finally:
+            wait(others)  # they work on the caller's arrays
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -7,18 +7,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attnlib._calls import AttentionCall, hide, sum_to_shape
+from attnlib._calls import AttentionCall, check_scores, hide, sum_to_shape
 from attnlib._threads import n_threads, scratch
-from attnlib.scaling import cap_logits, fold_key
+from attnlib.scaling import cap_logits, folded_key
 
 SIDE = 512
 """Queries and keys of a tile, at most: a megabyte of scores in float32."""
+WORTH_A_THREAD = 2**18
+"""Scores from which on a call is shared out."""
 Tile = tuple[slice, slice]
 """Some heads, and some of their queries."""
 
 
 def by_head(call: AttentionCall, x: np.ndarray) -> np.ndarray:
-    """Return an array of the call with one leading axis for all, in float32 at least.
+    """Return an array of the call with one leading axis for all.
 
     Examples
     --------
@@ -28,12 +30,11 @@ def by_head(call: AttentionCall, x: np.ndarray) -> np.ndarray:
     ((6, 4, 5), (6, 6, 5))
     """
     whole = np.broadcast_to(x, (*call.shape[:-2], *x.shape[-2:]))
-    heads = math.prod(call.shape[:-2])
-    return whole.reshape(heads, *x.shape[-2:]).astype(np.result_type(x, np.float32), copy=False)
+    return whole.reshape(math.prod(call.shape[:-2]), *x.shape[-2:])
 
 
 def from_heads(call: AttentionCall, gradient: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """Bring a gradient by head into the shape and type of the array that it belongs to.
+    """Bring a gradient by head into the shape of the array that it belongs to.
 
     Examples
     --------
@@ -42,26 +43,37 @@ def from_heads(call: AttentionCall, gradient: np.ndarray, like: np.ndarray) -> n
     >>> from_heads(call, np.ones((6, 6, 5)), call.key)[0]
     array([6., 6., 6., 6., 6.])
     """
-    by_lead = gradient.reshape(*call.shape[:-2], *gradient.shape[1:])
-    return sum_to_shape(by_lead, like.shape).astype(like.dtype, copy=False)
+    return sum_to_shape(gradient.reshape(*call.shape[:-2], *gradient.shape[1:]), like.shape)
 
 
-def tiles(call: AttentionCall) -> list[Tile]:
+def threads_for(call: AttentionCall) -> int:
+    """Return how many threads a call is worth; waking one costs as much as many scores.
+
+    Examples
+    --------
+    >>> from attnlib._calls import checked_call
+    >>> threads_for(checked_call([[1.0]], [[1.0]], [[1.0]], None, False, 1))
+    1
+    """
+    return n_threads() if math.prod(call.shape) >= WORTH_A_THREAD else 1
+
+
+def tiles(call: AttentionCall, n_threads: int) -> list[Tile]:
     """List which heads and which of their queries to take at a time, some for each thread.
 
     Examples
     --------
     >>> from attnlib._calls import checked_call
     >>> call = checked_call(np.ones((2000, 1)), np.ones((3, 1)), np.ones((3, 1)), None, False, 1)
-    >>> [rows.stop for _, rows in tiles(call)][-1]
+    >>> [rows.stop for _, rows in tiles(call, 2)][-1]
     2000
     """
     n_heads, (n_queries, n_keys) = math.prod(call.shape[:-2]), call.shape[-2:]
-    rows = min(SIDE, -(-n_queries * n_heads // n_threads())) or 1
+    rows = min(SIDE, -(-n_queries * n_heads // n_threads)) or 1
     heads = 1
     if n_queries <= rows:  # several short heads fit into one tile
         fitting = SIDE * SIDE // max(1, n_queries * n_keys)
-        heads = max(1, min(fitting, -(-n_heads // n_threads())))
+        heads = max(1, min(fitting, -(-n_heads // n_threads)))
     return [(h, r) for h in _slices(n_heads, heads) for r in _slices(n_queries, rows)]
 
 
@@ -79,8 +91,10 @@ def key_slices(call: AttentionCall, rows: slice) -> Iterator[slice]:
     return _slices(min(n_keys, rows.stop) if call.is_causal else n_keys, SIDE)
 
 
-def tile_scores(call: AttentionCall, query: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Return a tile of capped scores, in memory that the thread's next tile will overwrite.
+def tile_scores(
+    call: AttentionCall, query: np.ndarray, key: np.ndarray, *, check: bool = False
+) -> np.ndarray:
+    """Return a tile of capped scores; without a cap, in memory that the next tile overwrites.
 
     Examples
     --------
@@ -90,7 +104,9 @@ def tile_scores(call: AttentionCall, query: np.ndarray, key: np.ndarray) -> np.n
     array([[[2., 2.]]])
     """
     scores = scratch("scores", (*query.shape[:2], key.shape[1]), key.dtype)
-    np.matmul(query, np.swapaxes(fold_key(call.rule, key), 1, 2), out=scores)
+    np.matmul(query, np.swapaxes(folded_key(call.rule, key), 1, 2), out=scores)
+    if check:
+        check_scores(call, scores)
     return cap_logits(call.rule, scores)
 
 
@@ -130,28 +146,27 @@ def longest(vectors: np.ndarray) -> float:
         return math.sqrt(np.vecdot(vectors, vectors).max(initial=0))
 
 
-def headroom(call: AttentionCall, value: np.ndarray) -> float:
-    """Return the score below which sums of exp(score) times value stay well within range.
+def headroom(call: AttentionCall) -> float:
+    """Return the score up to which a sum of n_keys exponentials times values cannot overflow.
 
-    That is half the range of the logarithm, less what the number of keys and the size of the
-    values take of it: large values bring overflow nearer, small ones underflow.
+    The logarithm of the largest number, less those of n_keys and of the largest value, and 1 for
+    rounding.
 
     Examples
     --------
     >>> from attnlib._calls import checked_call
     >>> ones = np.ones((1000, 1), np.float32)
-    >>> round(headroom(checked_call(ones, ones, ones, None, False, 1), ones), 1)  # 44.4 - ln 1000
-    37.5
+    >>> round(headroom(checked_call(ones, ones, ones, None, False, 1)), 1)  # 88.7 - ln 1000 - 1
+    80.8
     """
-    most, largest = float(np.finfo(value.dtype).max), _largest(value) or 1.0
-    if largest > most / value.shape[-2]:
+    value, n_keys = call.value, call.shape[-1]
+    most, largest = np.finfo(value.dtype).max, _largest(value)
+    if largest > most / n_keys:
         raise ValueError(
-            f"value must leave room for a sum over {value.shape[-2]} keys in {value.dtype}; "
+            f"value must leave room for a sum over {n_keys} keys in {value.dtype}; "
             f"got magnitudes up to {largest:.3g}"
         )
-    if call.mask is not None and call.mask.dtype != bool:
-        return -math.inf  # what is added to the scores has no bound
-    return math.log(most) / 2 - math.log(value.shape[-2]) - abs(math.log(largest))
+    return float(np.log(most)) - math.log(n_keys) - math.log(max(largest, 1)) - 1
 
 
 def _largest(x: np.ndarray) -> float:

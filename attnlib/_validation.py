@@ -16,13 +16,15 @@ def _came(value: Any) -> str:
 
 
 def as_array(name: str, value: Any) -> np.ndarray:
-    """Return `value` as an array, or say that its rows differ in length.
+    """Return `value` as an array, or say that its rows differ in length or entries are masked.
 
     Examples
     --------
     >>> as_array("x", [True, False]).dtype
     dtype('bool')
     """
+    if np.ma.is_masked(value):
+        raise TypeError(f"{name} must not have masked entries; got {_came(value)}")
     try:
         return np.asarray(value)
     except ValueError:

@@ -12,19 +12,13 @@ from attnlib._calls import (
     check_scores,
     checked_call,
     checked_cotangent,
+    finished_gradients,
     hide,
     sum_to_shape,
 )
 from attnlib._validation import flag, whole_number
-from attnlib.scaling import (
-    ScalingRule,
-    cap_logits,
-    cap_slope,
-    fold_key,
-    fold_key_vjp,
-    fold_query,
-    fold_query_vjp,
-)
+from attnlib.scaling import ScalingRule, cap_logits, cap_slope, folded_key, folded_query
+from attnlib.softmax import _times_jacobian
 
 __all__ = [
     "AttentionGradients",
@@ -76,10 +70,10 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
 def _logits(call: AttentionCall) -> np.ndarray:
     """Return scaled and capped scores, not masked yet, in an array of their own."""
     with np.errstate(over="ignore", invalid="ignore"):
-        query = fold_query(call.rule, call.query, call.shape[-1])
-        scores = query @ np.swapaxes(fold_key(call.rule, call.key), -1, -2)
-    check_scores(call, scores)
-    logits = cap_logits(call.rule, scores)
+        query = folded_query(call.rule, call.query, call.factor)
+        scores = query @ np.swapaxes(folded_key(call.rule, call.key), -1, -2)
+        check_scores(call, scores)
+        logits = cap_logits(call.rule, scores)
     # value may have leading axes of its own
     return logits if logits.shape == call.shape else np.broadcast_to(logits, call.shape).copy()
 
@@ -90,13 +84,13 @@ def _masked_softmax(call: AttentionCall, logits: np.ndarray) -> np.ndarray:
     peak = logits.max(axis=-1, keepdims=True)
     # A row without any key: exp(-inf - 0) = 0 for all, instead of NaN.
     peak[np.isneginf(peak)] = 0
-    with np.errstate(over="ignore"):  # a difference below the least number: weight 0
+    # a difference or an exponential below the least number: weight 0
+    with np.errstate(over="ignore", under="ignore"):
         logits -= peak
-    weights = np.exp(logits, out=logits)
-    # The sum of many float16 weights may exceed what float16 can hold.
-    total = weights.sum(axis=-1, keepdims=True, dtype=np.result_type(weights, np.float32))
-    total[total == 0] = 1
-    weights /= total
+        weights = np.exp(logits, out=logits)
+        total = weights.sum(axis=-1, keepdims=True)
+        total[total == 0] = 1
+        weights /= total
     return weights
 
 
@@ -127,16 +121,18 @@ def scaled_dot_product_attention(
         ``-inf`` hides a key.
     is_causal : bool
         Whether query i sees only keys j <= i. With `attn_mask`, both hold.
-    scale : float or ScalingRule, optional
-        What the raw scores are multiplied by, not negative, or a rule of :mod:`attnlib.scaling`.
-        ``None`` means 1/√d_k.
+    scale : float, callable or ScalingRule, optional
+        What the raw scores are multiplied by, not negative; a function of d_k and the number of
+        keys that returns such a number; or a rule of :mod:`attnlib.scaling`. ``None`` means
+        1/√d_k.
     return_weights : bool
         Whether to return the weights too.
 
     Returns
     -------
     output : numpy.ndarray, shape (..., n_queries, d_v)
-        float32 if all three arrays are. A query that may attend to no key gets zeros.
+        float32 if all three arrays are; float16 is computed in float32. A query that may attend
+        to no key gets zeros.
     weights : numpy.ndarray, shape (..., n_queries, n_keys)
         Only with ``return_weights=True``. Each row sums to 1, or is 0 if fully masked.
 
@@ -167,8 +163,8 @@ def scaled_dot_product_attention(
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
     with_weights = flag("return_weights", return_weights)
     weights = _masked_softmax(call, _logits(call))
-    output = weights @ call.value
-    return (output, weights) if with_weights else output
+    output = (weights @ call.value).astype(call.dtype, copy=False)
+    return (output, weights.astype(call.dtype, copy=False)) if with_weights else output
 
 
 def attention_vjp(
@@ -183,7 +179,7 @@ def attention_vjp(
 ) -> AttentionGradients:
     r"""Carry a gradient from the output of attention back to its inputs.
 
-    With S the logits, P the weights, G the cotangent and c the scale,
+    With P the weights, G the cotangent and c the scale, and no other rule than a number,
 
     .. math:: D = P \circ \bigl(G V^\top - \mathrm{rowsum}(P \circ G V^\top)\bigr), \qquad
         \frac{\partial L}{\partial Q} = c\, D K, \quad
@@ -206,7 +202,8 @@ def attention_vjp(
     Raises
     ------
     TypeError, ValueError
-        As :func:`scaled_dot_product_attention`, or if `cotangent` does not fit the output.
+        As :func:`scaled_dot_product_attention`, or if `cotangent` does not fit the output or a
+        gradient overflows.
 
     See Also
     --------
@@ -214,8 +211,9 @@ def attention_vjp(
 
     Notes
     -----
-    Derived for one row in the fourth chapter, *Gradients*. Since the logits are proportional to
-    the scale, the gradient by its logarithm is the sum of query times gradient by query.
+    Derived for one row in the fourth chapter, *Gradients*. If the rule is a number, logits are
+    proportional to it, and the gradient by its logarithm is the sum of query times gradient by
+    query.
 
     References
     ----------
@@ -234,16 +232,12 @@ def attention_vjp(
     logits = _logits(call)
     slope = cap_slope(call.rule, logits)
     weights = _masked_softmax(call, logits)
-    by_weights = upstream @ np.swapaxes(call.value, -1, -2)
-    by_weights -= (weights * by_weights).sum(axis=-1, keepdims=True)
-    by_scores = weights * by_weights * slope
-
-    n_keys = call.shape[-1]
-    by_folded_query = by_scores @ fold_key(call.rule, call.key)
-    by_folded_key = np.swapaxes(by_scores, -1, -2) @ fold_query(call.rule, call.query, n_keys)
-    by_value = np.swapaxes(weights, -1, -2) @ upstream
-    by_query, gains = fold_query_vjp(
-        call.rule, call.query, n_keys, sum_to_shape(by_folded_query, call.query.shape)
-    )
-    by_key = fold_key_vjp(call.rule, call.key, sum_to_shape(by_folded_key, call.key.shape))
-    return AttentionGradients(by_query, by_key, sum_to_shape(by_value, call.value.shape), gains)
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_weights = upstream @ np.swapaxes(call.value, -1, -2)
+        by_scores = _times_jacobian(weights, by_weights, -1) * slope
+        by_query = by_scores @ folded_key(call.rule, call.key)
+        queries = folded_query(call.rule, call.query, call.factor)
+        by_key = np.swapaxes(by_scores, -1, -2) @ queries
+        by_value = np.swapaxes(weights, -1, -2) @ upstream
+    summed = map(sum_to_shape, (by_query, by_key, by_value), (x.shape for x in call[:3]))
+    return AttentionGradients(*finished_gradients(call, *summed))

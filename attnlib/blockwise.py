@@ -5,12 +5,12 @@ A tile of scores is exponentiated where it lies, added to the running sums of it
 overwritten by the next. What to subtract in the exponent, the largest score, is known only at the
 end; so the largest *so far* is subtracted, and the sums are multiplied by exp(old - new) whenever
 it grows: the online softmax (Milakov and Gimelshein, 2018). Any number near the largest will do,
-so without a mask the first tile's serves for all, unless a sum then overflows.
+so the first tile's serves for all tiles, and only if a sum then overflows is every tile looked at.
 
 Often nothing needs to be subtracted. No score exceeds the length of its query times that of the
-longest key (Cauchy-Schwarz); where exp of that cannot overflow, no maximum is looked for at all:
-calibrated scores need no stabilising. NumPy lets go of the interpreter in products and
-exponentials, so plain threads use every core.
+longest key (Cauchy-Schwarz); where exp of that cannot overflow, no maximum is looked for at all.
+Calibrated scores of heads up to about a thousand wide are among these: no stabilising for them.
+NumPy lets go of the interpreter in products and exponentials, so plain threads share the work.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from attnlib import _tiles as tiling
 from attnlib import scaling
-from attnlib._calls import AttentionCall, check_scores, checked_call, checked_cotangent
+from attnlib._calls import AttentionCall, checked_call, checked_cotangent, finished_gradients
 from attnlib._threads import scratch, share_out
 from attnlib.attention import AttentionGradients
 
@@ -62,8 +62,8 @@ def blockwise_attention(
     (10000, 16)
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
-    output, _ = _forward(call)
-    return output.reshape(*call.shape[:-1], output.shape[-1]).astype(call.value.dtype, copy=False)
+    output, _, _ = _forward(call)
+    return output.reshape(*call.shape[:-1], output.shape[-1]).astype(call.dtype, copy=False)
 
 
 def blockwise_attention_vjp(
@@ -94,7 +94,9 @@ def blockwise_attention_vjp(
 
     Notes
     -----
-    Serves the chapter on implementation. Weights are computed anew, from their sums' logarithms.
+    Serves the chapter on implementation. Weights are computed anew, from their peaks and sums.
+    Rounding leaves an error of the size of epsilon times value times cotangent, also where a
+    saturated row has a smaller gradient; :func:`attention_vjp` is accurate there.
 
     Examples
     --------
@@ -103,41 +105,34 @@ def blockwise_attention_vjp(
            [-0.5]])
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
-    by_query, by_key, by_value = map(
-        tiling.from_heads, [call] * 3, _backward(call, cotangent), call[:3]
-    )
-    by_query, gains = scaling.fold_query_vjp(call.rule, call.query, call.shape[-1], by_query)
-    by_key = scaling.fold_key_vjp(call.rule, call.key, by_key)
-    return AttentionGradients(by_query, by_key, by_value, gains)
+    by_head = _backward(call, tiling.by_head(call, checked_cotangent(call, cotangent)))
+    gradients = map(tiling.from_heads, [call] * 3, by_head, call[:3])
+    return AttentionGradients(*finished_gradients(call, *gradients))
 
 
-def _forward(call: AttentionCall) -> tuple[np.ndarray, np.ndarray]:
-    """Return the output and the logarithm of each query's sum of exponentials, by head."""
+def _forward(call: AttentionCall) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return output, subtracted peak and sum of exponentials of each query, by head."""
     query, key, value = (tiling.by_head(call, x) for x in call[:3])
-    output = np.zeros((*query.shape[:-1], value.shape[-1]), value.dtype)
-    log_sums = np.empty((*query.shape[:-1], 1), value.dtype)
-    longest_key, limit = (
-        tiling.longest(scaling.fold_key(call.rule, key)),
-        tiling.headroom(call, value),
-    )
-    least, ones = np.finfo(key.dtype).min, np.ones((tiling.SIDE, 1), key.dtype)
+    output = np.empty((*query.shape[:-1], value.shape[-1]), value.dtype)
+    peaks, totals = np.empty((2, *query.shape[:-1], 1), value.dtype)
+    longest_key = tiling.longest(scaling.folded_key(call.rule, key))
+    limit, least = tiling.headroom(call), np.finfo(key.dtype).min
+    ones = np.ones((tiling.SIDE, 1), key.dtype)
 
-    def attend(heads: slice, rows: slice, *, look_often: bool) -> bool:
-        """Write one tile's output, and say whether all of it stayed within range."""
-        q = scaling.fold_query(call.rule, query[heads, rows], key.shape[1])
-        bound = tiling.longest(q) * longest_key
-        online = not min(bound, call.rule.cap or bound) < limit
+    def attend(heads: slice, rows: slice, *, careful: bool) -> bool:
+        """Write what some queries get, and say whether nothing left the range of the numbers."""
+        q = scaling.folded_query(call.rule, query[heads, rows], call.factor)
+        bound = tiling.longest(q) * longest_key  # of all scores; if finite, so are they
+        online = careful or not min(bound, call.rule.cap or bound) < limit
         out = output[heads, rows]
         out[:] = 0
+        total = np.zeros_like(out[..., :1])
         # From the least number on, a query without any key gets zeros instead of NaN.
-        peak = np.full_like(log_sums[heads, rows], least if online else 0)
-        total = np.zeros_like(peak)
+        peak = np.full_like(total, least)
         for keys in tiling.key_slices(call, rows):
-            scores = tiling.tile_scores(call, q, key[heads, keys])
-            if not np.isfinite(bound):
-                check_scores(call, scores)
+            scores = tiling.tile_scores(call, q, key[heads, keys], check=not np.isfinite(bound))
             tiling.hide_in_tile(call, scores, heads, rows, keys)
-            if online and (look_often or keys.start == 0):
+            if online and (careful or keys.start == 0):
                 higher = np.maximum(peak, scores.max(axis=-1, keepdims=True))
                 shrink = np.exp(peak - higher)
                 total *= shrink
@@ -149,49 +144,56 @@ def _forward(call: AttentionCall) -> tuple[np.ndarray, np.ndarray]:
             total += scores @ ones[: scores.shape[-1]]  # faster than scores.sum
             sums = scratch("sums", out.shape, out.dtype)
             out += np.matmul(scores, value[heads, keys], out=sums)
-        log_sums[heads, rows] = np.where(total > 0, np.log(total) + peak, np.inf)
-        out /= np.where(total > 0, total, 1)
-        return bool(np.isfinite(out).all())
+        in_range = np.isfinite(out).all() and ((total > 1e-3) | (total == 0)).all()
+        total[total == 0] = 1
+        out /= total
+        # Without a peak the sum may be huge: then its logarithm serves as one.
+        peaks[heads, rows], totals[heads, rows] = (peak, total) if online else (np.log(total), 1)
+        return bool(in_range)
 
-    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    @np.errstate(over="ignore", under="ignore", invalid="ignore")
     def attend_all(some_tiles: list[tiling.Tile]) -> None:
+        added = call.mask is not None and call.mask.dtype != bool  # which has no bound
         for heads, rows in some_tiles:
-            # A later score is seldom so far above the first tile's largest that exp overflows.
-            if call.mask is not None or not attend(heads, rows, look_often=False):
-                attend(heads, rows, look_often=True)
+            if added or not attend(heads, rows, careful=False):
+                attend(heads, rows, careful=True)
 
-    share_out(attend_all, tiling.tiles(call))
-    return output, log_sums
+    n_threads = tiling.threads_for(call)
+    share_out(attend_all, tiling.tiles(call, n_threads), n_threads)
+    return output, peaks, totals
 
 
-def _backward(call: AttentionCall, cotangent: ArrayLike) -> list[np.ndarray]:
+def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
     """Return the gradients by folded queries, by folded keys and by values, by head."""
     query, key, value = (tiling.by_head(call, x) for x in call[:3])
-    upstream = tiling.by_head(call, checked_cotangent(call, cotangent))
-    output, log_sums = _forward(call)
-    mean_use = (upstream * output).sum(axis=-1, keepdims=True)
+    by_query = np.zeros_like(query)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        output, peaks, totals = _forward(call)
+        upstream = upstream / totals  # so that exponentials may stand for weights
+        mean_use = (upstream * output).sum(axis=-1, keepdims=True)
 
-    @np.errstate(over="ignore", invalid="ignore")
+    @np.errstate(over="ignore", under="ignore", invalid="ignore")
     def carry_back(some_tiles: list[tiling.Tile]) -> list[np.ndarray]:
-        by_query, by_key, by_value = (np.zeros_like(x) for x in (query, key, value))
+        by_key, by_value = np.zeros_like(key), np.zeros_like(value)
         for heads, rows in some_tiles:
-            q = scaling.fold_query(call.rule, query[heads, rows], key.shape[1])
+            q = scaling.folded_query(call.rule, query[heads, rows], call.factor)
             for keys in tiling.key_slices(call, rows):
-                weights = tiling.tile_scores(call, q, key[heads, keys])
-                slope = scaling.cap_slope(call.rule, weights)
-                tiling.hide_in_tile(call, weights, heads, rows, keys)
-                weights -= log_sums[heads, rows]
-                np.exp(weights, out=weights)
-                by_scores = scratch("by_scores", weights.shape, weights.dtype)
+                exps = tiling.tile_scores(call, q, key[heads, keys])
+                slope = scaling.cap_slope(call.rule, exps)
+                tiling.hide_in_tile(call, exps, heads, rows, keys)
+                exps -= peaks[heads, rows]
+                np.exp(exps, out=exps)
+                by_scores = scratch("by_scores", exps.shape, exps.dtype)
                 values = np.swapaxes(value[heads, keys], 1, 2)
                 np.matmul(upstream[heads, rows], values, out=by_scores)
                 by_scores -= mean_use[heads, rows]
-                by_scores *= weights
+                by_scores *= exps
                 by_scores *= slope
-                by_query[heads, rows] += by_scores @ scaling.fold_key(call.rule, key[heads, keys])
+                by_query[heads, rows] += by_scores @ scaling.folded_key(call.rule, key[heads, keys])
                 by_key[heads, keys] += np.swapaxes(by_scores, 1, 2) @ q
-                by_value[heads, keys] += np.swapaxes(weights, 1, 2) @ upstream[heads, rows]
-        return [by_query, by_key, by_value]
+                by_value[heads, keys] += np.swapaxes(exps, 1, 2) @ upstream[heads, rows]
+        return [by_key, by_value]
 
-    by_thread = share_out(carry_back, tiling.tiles(call))
-    return [sum(parts[1:], parts[0]) for parts in zip(*by_thread, strict=True)]
+    n_threads = tiling.threads_for(call)
+    parts = share_out(carry_back, tiling.tiles(call, n_threads), n_threads)
+    return [by_query, *(sum(rest, first) for first, *rest in zip(*parts, strict=True))]

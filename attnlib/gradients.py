@@ -164,7 +164,10 @@ def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
             f"which has no shares, in an array of shape {checked.shape}"
         )
     relative = np.flip(np.sort(checked / longest, axis=index), axis=index)
-    return relative / relative.sum(axis=index, keepdims=True)
+    # The sum of many float16 numbers may exceed what float16 can hold.
+    wide = np.result_type(relative, np.float32)
+    total = relative.sum(axis=index, keepdims=True, dtype=wide)
+    return (relative / total).astype(relative.dtype, copy=False)
 
 
 def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.ndarray:

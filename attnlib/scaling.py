@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ GAINS = ("log_gain", "query_gain")
 
 @dataclass(frozen=True, eq=False)
 class ScalingRule:
-    """One way to turn raw scores into logits; a value that never changes.
+    """One way to turn raw scores into logits; a value that does not change.
 
     Parameters
     ----------
@@ -76,25 +77,39 @@ class ScalingRule:
     gains: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check what would otherwise fail far from here."""
+        """Check what would otherwise fail far from here, and keep copies that cannot change."""
+        if not isinstance(self.label, str):
+            raise TypeError(f"label must be text; got {self.label!r}")
         if not callable(self.factor):
             raise TypeError(
                 f"factor must be callable with d_k and the number of keys; got {self.factor!r}"
             )
+        flag("normalize", self.normalize)
         if self.cap is not None:
-            real_number("cap", self.cap, positive=True)
-        unknown = set(self.gains) - set(GAINS)
-        if unknown:
-            raise ValueError(f"gains must be among {GAINS}; got {sorted(unknown)}")
-        for name, gain in self.gains.items():
-            if float_array(name, gain).ndim != GAINS.index(name):
-                raise ValueError(
-                    f"{name} must have {GAINS.index(name)} axes; got shape {np.shape(gain)}"
-                )
+            # a Python float: NumPy's would turn float32 into float64
+            object.__setattr__(self, "cap", real_number("cap", self.cap, positive=True))
+        object.__setattr__(self, "gains", MappingProxyType(_checked_gains(self.gains)))
 
     def __repr__(self) -> str:
         """Show the label; the factor is a function and would show an address."""
         return f"ScalingRule({self.label!r})"
+
+
+def _checked_gains(gains: Any) -> dict[str, Any]:
+    """Return copies of learned gains: a float, or an array that cannot be written to."""
+    if not isinstance(gains, Mapping):
+        raise TypeError(f"gains must be a mapping from names to values; got {gains!r}")
+    unknown = [name for name in gains if name not in GAINS]
+    if unknown:
+        raise ValueError(f"gains must be among {GAINS}; got {unknown}")
+    checked: dict[str, Any] = {}
+    for name, gain in gains.items():
+        array = np.array(float_array(name, gain))
+        if array.ndim != GAINS.index(name):
+            raise ValueError(f"{name} must have {GAINS.index(name)} axes; got shape {array.shape}")
+        array.setflags(write=False)
+        checked[name] = array if array.ndim else float(array)
+    return checked
 
 
 def no_scaling() -> ScalingRule:
@@ -329,6 +344,13 @@ def scaling_rule(scale: Any) -> ScalingRule:
     return ScalingRule(f"{factor:g}", lambda _d_k, _n_keys: factor)
 
 
+def _checked_rule(rule: Any) -> ScalingRule:
+    """Return the rule, or say that a number is none."""
+    if not isinstance(rule, ScalingRule):
+        raise TypeError(f"rule must be a ScalingRule, as scaling_rule returns; got {rule!r}")
+    return rule
+
+
 def with_gains(rule: ScalingRule, **gains: Any) -> ScalingRule:
     """Return the rule with other values of its learned gains.
 
@@ -350,10 +372,10 @@ def with_gains(rule: ScalingRule, **gains: Any) -> ScalingRule:
 
     Examples
     --------
-    >>> with_gains(learned_temperature(), log_gain=0.5).gains
+    >>> dict(with_gains(learned_temperature(), log_gain=0.5).gains)
     {'log_gain': 0.5}
     """
-    unknown = set(gains) - set(rule.gains)
+    unknown = set(gains) - set(_checked_rule(rule).gains)
     if unknown:
         raise ValueError(f"gains must be learned by {rule!r}; got {sorted(unknown)}")
     return replace(rule, gains={**rule.gains, **gains})
@@ -384,8 +406,23 @@ def multiplier(rule: ScalingRule, d_k: int, n_keys: int) -> float:
     >>> multiplier(scaling_rule(None), 64, 1024)
     0.125
     """
-    factor = scale_factor(rule.factor(d_k, n_keys), d_k)
-    return factor * math.exp(rule.gains.get("log_gain", 0.0))
+    width, n = whole_number("d_k", d_k), whole_number("n_keys", n_keys)
+    factor = real_number("scale", _checked_rule(rule).factor(width, n))
+    if factor < 0:
+        raise ValueError(f"scale must not be negative (it is an inverse temperature); got {factor}")
+    return factor * float(_exponential("log_gain", rule.gains.get("log_gain", 0.0)))
+
+
+def _exponential(name: str, gain: Any) -> Any:
+    """Return exp of a gain or of an array of gains, or say that it is too large."""
+    with np.errstate(over="ignore"):
+        factor = np.exp(gain)
+    if not np.isfinite(factor).all():
+        raise ValueError(
+            f"{name} must be small enough for exp of it, or of its product with a query, to be "
+            f"within range; got {np.max(gain):.3g}"
+        )
+    return factor
 
 
 def fold_query(rule: ScalingRule, query: ArrayLike, n_keys: int) -> np.ndarray:
@@ -415,12 +452,21 @@ def fold_query(rule: ScalingRule, query: ArrayLike, n_keys: int) -> np.ndarray:
     >>> fold_query(inverse_sqrt(), [[2.0, 4.0, 0.0, 6.0]], n_keys=5)
     array([[1., 2., 0., 3.]])
     """
-    q = float_array("query", query, ndim=1)
-    factor = multiplier(rule, q.shape[-1], n_keys)
-    directions = _directions(q)[0] if rule.normalize else q
-    folded = directions * factor
+    q = _checked_vectors("query", query)
+    return folded_query(rule, q, multiplier(rule, q.shape[-1], n_keys))
+
+
+def folded_query(rule: ScalingRule, query: np.ndarray, factor: float) -> np.ndarray:
+    """Return what :func:`fold_query` returns, of checked arguments.
+
+    Examples
+    --------
+    >>> folded_query(query_key_norm(), np.array([[3.0, 4.0]]), 5.0)
+    array([[3., 4.]])
+    """
+    folded = (_directions(query)[0] if rule.normalize else query) * factor
     if "query_gain" in rule.gains:
-        folded *= _query_gains(rule, q)
+        folded *= _query_gains(rule, query)
     return folded
 
 
@@ -450,8 +496,18 @@ def fold_key(rule: ScalingRule, key: ArrayLike) -> np.ndarray:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    k = float_array("key", key, ndim=1)
-    return _directions(k)[0] if rule.normalize else k
+    return folded_key(_checked_rule(rule), _checked_vectors("key", key))
+
+
+def folded_key(rule: ScalingRule, key: np.ndarray) -> np.ndarray:
+    """Return what :func:`fold_key` returns, of checked arguments.
+
+    Examples
+    --------
+    >>> folded_key(inverse_sqrt(), np.array([[3.0, 4.0]]))
+    array([[3., 4.]])
+    """
+    return _directions(key)[0] if rule.normalize else key
 
 
 def fold_query_vjp(
@@ -492,21 +548,36 @@ def fold_query_vjp(
     >>> fold_query_vjp(learned_temperature(), [[1.0, 0, 0, 0]], 5, [[1.0, 1, 1, 1]])
     (array([[0.5, 0.5, 0.5, 0.5]]), {'log_gain': 0.5})
     """
-    q = float_array("query", query, ndim=1)
-    upstream = _of_shape(cotangent, q.shape)
+    q = _checked_vectors("query", query)
     factor = multiplier(rule, q.shape[-1], n_keys)
-    gradient = upstream * factor
+    return folded_query_vjp(rule, q, factor, _of_shape(cotangent, q.shape))
+
+
+def folded_query_vjp(
+    rule: ScalingRule, query: np.ndarray, factor: float, cotangent: np.ndarray
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Return what :func:`fold_query_vjp` returns, of checked arguments.
+
+    Examples
+    --------
+    >>> folded_query_vjp(inverse_sqrt(), np.ones((1, 4)), 0.5, np.ones((1, 4)))
+    (array([[0.5, 0.5, 0.5, 0.5]]), {})
+    """
+    gradient = cotangent * factor
     if "query_gain" in rule.gains:
-        gradient *= _query_gains(rule, q)
-    by_log_gain = (fold_query(rule, q, n_keys) * upstream).sum(axis=-1, keepdims=True)
+        gradient *= _query_gains(rule, query)
     if rule.normalize:
-        gradient = _directions_vjp(q, gradient)
+        gradient = _directions_vjp(query, gradient)
+    if not rule.gains:
+        return gradient, {}
+    products = folded_query(rule, query, factor) * cotangent
+    by_log_gain = products.sum(axis=-1, keepdims=True)
     gains: dict[str, Any] = {}
     if "log_gain" in rule.gains:
         gains["log_gain"] = float(by_log_gain.sum())
     if "query_gain" in rule.gains:
-        gradient += by_log_gain * np.asarray(rule.gains["query_gain"], q.dtype)
-        gains["query_gain"] = (by_log_gain * q).reshape(-1, q.shape[-1]).sum(axis=0)
+        gradient += by_log_gain * rule.gains["query_gain"].astype(query.dtype)
+        gains["query_gain"] = (by_log_gain * query).reshape(-1, query.shape[-1]).sum(axis=0)
     return gradient, gains
 
 
@@ -537,9 +608,19 @@ def fold_key_vjp(rule: ScalingRule, key: ArrayLike, cotangent: ArrayLike) -> np.
     >>> fold_key_vjp(query_key_norm(), [[0.0, 2.0]], [[1.0, 1.0]])
     array([[0.5, 0. ]])
     """
-    k = float_array("key", key, ndim=1)
-    upstream = _of_shape(cotangent, k.shape)
-    return _directions_vjp(k, upstream) if rule.normalize else upstream
+    k = _checked_vectors("key", key)
+    return folded_key_vjp(_checked_rule(rule), k, _of_shape(cotangent, k.shape))
+
+
+def folded_key_vjp(rule: ScalingRule, key: np.ndarray, cotangent: np.ndarray) -> np.ndarray:
+    """Return what :func:`fold_key_vjp` returns, of checked arguments.
+
+    Examples
+    --------
+    >>> folded_key_vjp(inverse_sqrt(), np.ones((1, 2)), np.ones((1, 2)))
+    array([[1., 1.]])
+    """
+    return _directions_vjp(key, cotangent) if rule.normalize else cotangent
 
 
 def cap_logits(rule: ScalingRule, logits: np.ndarray) -> np.ndarray:
@@ -588,6 +669,14 @@ def cap_slope(rule: ScalingRule, capped: np.ndarray) -> Any:
     return 1.0 if rule.cap is None else 1 - (capped / rule.cap) ** 2
 
 
+def _checked_vectors(name: str, vectors: ArrayLike) -> np.ndarray:
+    """Return vectors as an array whose last axis is not empty."""
+    checked = float_array(name, vectors, ndim=1)
+    if checked.shape[-1] < 1:
+        raise ValueError(f"{name} must have a width of at least 1; got shape {checked.shape}")
+    return checked
+
+
 def _of_shape(cotangent: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """Return a gradient as an array, or say that its shape is not what was folded."""
     upstream = float_array("cotangent", cotangent)
@@ -598,13 +687,13 @@ def _of_shape(cotangent: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
 
 def _query_gains(rule: ScalingRule, query: np.ndarray) -> np.ndarray:
     """Return exp(w·q) for each query, with an axis of length 1 in place of d_k."""
-    direction = np.asarray(rule.gains["query_gain"], dtype=query.dtype)
+    direction = rule.gains["query_gain"].astype(query.dtype)
     if direction.shape != query.shape[-1:]:
         raise ValueError(
             f"query must have the width of query_gain, {direction.shape[0]}; "
             f"got shape {query.shape}"
         )
-    return np.exp(query @ direction)[..., None]
+    return np.asarray(_exponential("query_gain", query @ direction))[..., None]
 
 
 def _directions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

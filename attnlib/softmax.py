@@ -167,6 +167,15 @@ def softmax_jacobian(weights: ArrayLike) -> np.ndarray:
     return jacobian
 
 
+def _times_jacobian(p: np.ndarray, u: np.ndarray, axis: int) -> np.ndarray:
+    """Return p (u - Σ p u), accurate also where one weight is nearly 1."""
+    # A shift of u changes nothing. Seen from the leading key the mean of a saturated row is a
+    # small number of its own, not the rounding error of a difference of two large ones.
+    top = p.argmax(axis=axis, keepdims=True)
+    beyond_top = u - np.take_along_axis(np.broadcast_to(u, p.shape), top, axis)
+    return p * (beyond_top - (p * beyond_top).sum(axis=axis, keepdims=True))
+
+
 def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Multiply the Jacobian of softmax by a vector, in time proportional to its length.
 
@@ -217,12 +226,8 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
         raise ValueError(
             f"cotangent must broadcast to the shape of weights, {p.shape}; got shape {u.shape}"
         )
-    # A shift of u changes nothing. Seen from the leading key the mean of a saturated row is a
-    # small number of its own, not the rounding error of a difference of two large ones.
-    top = p.argmax(axis=index, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        beyond_top = u - np.take_along_axis(np.broadcast_to(u, p.shape), top, index)
-        product = p * (beyond_top - (p * beyond_top).sum(axis=index, keepdims=True))
+        product = _times_jacobian(p, u, index)
     if not np.isfinite(product).all():
         raise ValueError(
             f"cotangent must have differences that {product.dtype} can hold; "

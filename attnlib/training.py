@@ -48,8 +48,9 @@ from attnlib.scaling import (
     ScalingRule,
     cap_logits,
     cap_slope,
-    fold_query,
-    fold_query_vjp,
+    folded_query,
+    folded_query_vjp,
+    multiplier,
     scaling_rule,
     with_gains,
 )
@@ -271,7 +272,11 @@ def _loss_and_gradients(
 
     query = batch.query_tokens @ query_weights
     _check_convergence("sum of the queries", float(query.sum()), np.inf)
-    folded = fold_query(rule, query, n_tokens)
+    if rule.gains:
+        bound = float(np.log(np.finfo(query.dtype).max))
+        _check_convergence("logarithm of a learned gain", _largest_gain(rule, query), bound)
+    factor = multiplier(rule, query.shape[1], n_tokens)
+    folded = folded_query(rule, query, factor)
     pattern = folded @ key_weights.T  # what a query looks for, as a token
     lengths = _key_lengths(tokens, key_weights) if rule.normalize else 1.0
     scores = (tokens @ pattern[:, :, None]).squeeze(2) / lengths
@@ -287,7 +292,7 @@ def _loss_and_gradients(
     by_logits = weights * (by_weights - (weights * by_weights).sum(axis=1, keepdims=True))
     by_products = by_logits * cap_slope(rule, logits) / lengths
     by_pattern = (by_products[:, None, :] @ tokens).squeeze(1)
-    by_query, by_gains = fold_query_vjp(rule, query, n_tokens, by_pattern @ key_weights)
+    by_query, by_gains = folded_query_vjp(rule, query, factor, by_pattern @ key_weights)
     by_key_weights = by_pattern.T @ folded
     if rule.normalize:
         # |k| = |xW| stands below the score: ∂|xW|/∂W = xᵀxW / |xW|
@@ -300,6 +305,12 @@ def _loss_and_gradients(
         "value": context.T @ by_output,
     } | {name: np.asarray(by_gain, query.dtype) for name, by_gain in by_gains.items()}
     return LossGradients(loss, gradients, by_query * size, weights)
+
+
+def _largest_gain(rule: ScalingRule, query: np.ndarray) -> float:
+    """Return the largest magnitude that is an exponent in a learned gain."""
+    direction = rule.gains.get("query_gain", np.zeros(query.shape[1]))
+    return float(max(abs(rule.gains.get("log_gain", 0.0)), np.abs(query @ direction).max()))
 
 
 def _check_convergence(name: str, number: float, bound: float) -> None:

@@ -151,6 +151,7 @@ def bad_arrays(valid: np.ndarray, *, infinite: tuple[float, ...] = (INF, -INF), 
     for label, (value, shown) in NO_NUMBERS.items():
         if not (none and value is None):
             yield label, value, TypeError, shown
+    yield "masked", np.ma.array(valid, mask=np.asarray(valid) >= 0), TypeError, "masked_array"
     yield "ragged", RAGGED[0], ValueError, RAGGED[1]
     yield "NaN", with_entry(valid, NAN), ValueError, "NaN"
     for entry in infinite:
@@ -333,6 +334,7 @@ CASES = [
     for label, value, error, shown in BAD[kind]()
 ]
 
+
 # What only two arguments together get wrong; the message names the one that has to give way.
 Q, K, V = np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 5))
 ATTENTION = "scaled_dot_product_attention"
@@ -374,13 +376,57 @@ TOGETHER = [
     (
         ATTENTION,
         {
-            "query": Q.astype(np.float16) * 300,
-            "key": K.astype(np.float16) * 300,
-            "value": V.astype(np.float16),
+            "query": Q.astype(np.float32) * 1e20,
+            "key": K.astype(np.float32) * 1e20,
+            "value": V.astype(np.float32),
             "scale": 1,
         },
         "query",
-        "float16",
+        "float32",
+    ),
+    *(
+        (
+            name,
+            {
+                "query": Q.astype(np.float32),
+                "key": K.astype(np.float32),
+                "value": V.astype(np.float32),
+            }
+            | bad,
+            blamed,
+            shown,
+        )
+        for name in (ATTENTION, "blockwise_attention")
+        for bad, blamed, shown in (
+            ({"scale": 1e-50}, "scale", "1e-50"),
+            ({"scale": 1e50}, "scale", "1e+50"),
+            ({"scale": attnlib.scaling.soft_cap(1e50)}, "cap", "1e+50"),
+            ({"scale": attnlib.scaling.soft_cap(1e-50)}, "cap", "1e-50"),
+            ({"attn_mask": np.full((2, 4), 1e300)}, "attn_mask", "1e+300"),
+        )
+    ),
+    *(
+        (
+            name,
+            {"query": Q, "key": K, "value": V, "cotangent": 1.0} | bad,
+            blamed,
+            shown,
+        )
+        for name in ("attention_vjp", "blockwise_attention_vjp")
+        for bad, blamed, shown in (
+            ({"value": V * 1e200, "cotangent": 1e200}, "value and cotangent", "1e+200"),
+            (
+                {"query": np.zeros((2000, 3)), "cotangent": 1.7e308},
+                "value and cotangent",
+                "up to 1",
+            ),
+            (
+                {name: x.astype(np.float32) for name, x in (("query", Q), ("key", K), ("value", V))}
+                | {"cotangent": np.array([[1.0], [-1e300]])},
+                "cotangent",
+                "1e+300",
+            ),
+        )
     ),
     (
         ATTENTION,

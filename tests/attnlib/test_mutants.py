@@ -75,6 +75,11 @@ class TestAttentionMutants(Mutants):
             "_masked_softmax: peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = -1",
             "_masked_softmax: total[total == 0] = 1 -> total[total == 0] = 2",
         ],
+        "a copy holds the same numbers": [
+            "scaled_dot_product_attention: copy=False -> copy=True",
+            "scaled_dot_product_attention: copy=False -> copy=True (2)",
+        ],
+        "map stops at the end of the shortest": ["attention_vjp: call[:3] -> call[:4]"],
     }
 
 
@@ -84,15 +89,17 @@ class TestCallsMutants(Mutants):
     equivalent: ClassVar = {
         "a copy holds the same numbers": [
             "checked_call: copy=False -> copy=True",
-            "checked_call: copy=False -> copy=True (2)",
-            "checked_call: copy=False -> copy=True (3)",
-            "checked_call: copy=False -> copy=True (4)",
             "checked_cotangent: copy=False -> copy=True",
+            "finished_gradients: copy=False -> copy=True",
         ],
         "the next step brings it into shape": ["sum_to_shape: keepdims=True -> keepdims=False"],
-        "the last of two axes is the second": [
-            "check_scores: call.shape[-1] -> call.shape[1]",
-            "check_scores: call.query.shape[-1] -> call.query.shape[1]",
+        "nobody needs the very last number of the range": [
+            "checked_call: least <= number <= most -> least < number <= most",
+            "checked_call: least <= number <= most -> least <= number < most",
+            (
+                "checked_cotangent: float(np.abs(given).max()) > float(np.finfo(dtype).max) -> "
+                "float(np.abs(given).max()) >= float(np.finfo(dtype).max)"
+            ),
         ],
     }
 
@@ -107,8 +114,8 @@ class TestScalingMutants(Mutants):
         ],
         "NumPy takes any negative length for the one to find out": [
             (
-                "fold_query_vjp: (by_log_gain * q).reshape(-1, q.shape[-1]) -> "
-                "(by_log_gain * q).reshape(-2, q.shape[-1])"
+                "folded_query_vjp: (by_log_gain * query).reshape(-1, query.shape[-1]) -> "
+                "(by_log_gain * query).reshape(-2, query.shape[-1])"
             ),
         ],
         "a zero vector over any number is zero, and passes nothing on": [
@@ -125,20 +132,26 @@ class TestBlockwiseMutants(Mutants):
         "a copy holds the same numbers": ["blockwise_attention: copy=False -> copy=True"],
         "map stops at the end of the shortest": [
             (
-                "blockwise_attention_vjp: map(from_heads, [call] * 3, _backward(call, cotangent), "
-                "call[:3]) -> map(from_heads, [call] * 3, _backward(call, cotangent), call[:4])"
+                "blockwise_attention_vjp: map(tiling.from_heads, [call] * 3, by_head, call[:3]) -> "
+                "map(tiling.from_heads, [call] * 3, by_head, call[:4])"
             ),
             "blockwise_attention_vjp: [call] * 3 -> [call] * 4",
         ],
         "0 over any number is 0": [
-            "_forward: np.where(total > 0, total, 1) -> np.where(total > 0, total, 2)",
+            "_forward: total[total == 0] = 1 -> total[total == 0] = 2",
         ],
-        "a check or a maximum too many costs time only": [
-            "_forward: np.isfinite -> np.isnan",
+        "a check, a maximum or a second look too many costs time only": [
+            "_forward: np.isfinite -> np.isnan (2)",
             (
                 "_forward: min(bound, call.rule.cap or bound) < limit -> "
                 "min(bound, call.rule.cap or bound) <= limit"
             ),
+            "_forward: total == 0 -> total == 1 (2)",
+            "_forward: total == 0 -> total == -1 (2)",
+        ],
+        "any number far below 1 and far above the least will do": [
+            "_forward: total > 0.001 -> total >= 0.001",
+            "_forward: total > 0.001 -> total > 0.0011",
         ],
         "all threads return as many": ["_backward: strict=True -> strict=False"],
     }
@@ -148,19 +161,16 @@ class TestTilesMutants(Mutants):
     module = "_tiles"
     least = 90
     equivalent: ClassVar = {
-        "a copy holds the same numbers": [
-            "by_head: copy=False -> copy=True",
-            "from_heads: copy=False -> copy=True",
-        ],
         "without a query there is no tile, whatever its height": [
             (
-                "tiles: min(SIDE, -(-n_queries * n_heads // n_threads())) or 1 -> "
-                "min(SIDE, -(-n_queries * n_heads // n_threads())) or 2"
+                "tiles: min(SIDE, -(-n_queries * n_heads // n_threads)) or 1 -> "
+                "min(SIDE, -(-n_queries * n_heads // n_threads)) or 2"
             ),
         ],
+        "a check too many costs time only": ["tile_scores: False -> True"],
         "the range has an end so large that 1 more, or just there, does not matter": [
-            "headroom: math.log(most) -> math.log1p(most)",
-            "headroom: largest > most / value.shape[-2] -> largest >= most / value.shape[-2]",
+            "headroom: np.log(most) -> np.log1p(most)",
+            "headroom: largest > most / n_keys -> largest >= most / n_keys",
         ],
         "of the largest and the negated least number the larger is meant": [
             "_largest: initial=0 -> initial=1",
@@ -283,6 +293,7 @@ class TestGradientsMutants(Mutants):
             "sample_query_gradients: (w * along).sum(-1) -> (w * along).sum(1)",
             "sample_layer_key_gradients: axis=-1 -> axis=1",
         ],
+        "a copy holds the same numbers": ["sorted_shares: copy=False -> copy=True"],
         "lengths that are all 0 are 0 relative to any number": [
             (
                 "gradient_statistics: np.where(longest > 0, longest, 1) -> "
@@ -341,6 +352,12 @@ class TestTrainingMutants(Mutants):
     equivalent: ClassVar = {
         "the sum and the mean of the queries are infinite together": [
             "_loss_and_gradients: query.sum() -> query.mean()",
+        ],
+        "the range has an end so large that 1 more does not matter": [
+            (
+                "_loss_and_gradients: np.log(np.finfo(query.dtype).max) -> "
+                "np.log1p(np.finfo(query.dtype).max)"
+            ),
         ],
         "one more turn, in which nothing is measured and nothing learned": [
             "train_together: n_steps + 1 -> n_steps + 2",

@@ -319,6 +319,49 @@ BAD = [
         "'x'",
     ),
     (lambda: scaling.fold_query(rules()["by query"], np.ones((2, 5)), 3), ValueError, "query", "5"),
+    (
+        lambda: scaling.multiplier(scaling.scaling_rule(lambda _d, _n: None), 4, 4),
+        TypeError,
+        "scale",
+        "None",
+    ),
+    (
+        lambda: scaling.multiplier(
+            scaling.with_gains(scaling.learned_temperature(), log_gain=1000), 4, 4
+        ),
+        ValueError,
+        "log_gain",
+        "1e+03",
+    ),
+    (
+        lambda: scaling.fold_query(
+            scaling.with_gains(scaling.query_temperature(1), query_gain=[1000.0]), [[1.0]], 4
+        ),
+        ValueError,
+        "query_gain",
+        "1e+03",
+    ),
+    (
+        lambda: scaling.fold_query(
+            scaling.with_gains(scaling.query_temperature(1), query_gain=[1000.0]),
+            [[0.0], [2.0]],
+            4,
+        ),
+        ValueError,
+        "query_gain",
+        "2e+03",
+    ),
+    (lambda: scaling.multiplier(rules()["none"], 0, 4), ValueError, "d_k", "0"),
+    (lambda: scaling.multiplier(rules()["none"], 4, "3"), TypeError, "n_keys", "'3'"),
+    (lambda: scaling.multiplier(0.5, 4, 3), TypeError, "rule", "0.5"),
+    (lambda: scaling.fold_key(0.5, [1.0]), TypeError, "rule", "0.5"),
+    (lambda: scaling.fold_key_vjp(0.5, [1.0], [1.0]), TypeError, "rule", "0.5"),
+    (lambda: scaling.with_gains(0.5, log_gain=1), TypeError, "rule", "0.5"),
+    (lambda: scaling.fold_query(rules()["none"], np.ones((3, 0)), 3), ValueError, "query", "0)"),
+    (lambda: scaling.fold_key(rules()["none"], np.ones((3, 0))), ValueError, "key", "0)"),
+    (lambda: ScalingRule(3, eighth), TypeError, "label", "3"),
+    (lambda: ScalingRule("x", eighth, normalize="no"), TypeError, "normalize", "'no'"),
+    (lambda: ScalingRule("x", eighth, gains=None), TypeError, "gains", "None"),
     (lambda: scaling.fold_query(rules()["none"], 1.0, 3), ValueError, "query", "()"),
     (lambda: scaling.fold_key(rules()["none"], 1.0), ValueError, "key", "()"),
     (lambda: scaling.fold_key_vjp(rules()["none"], 1.0, 1.0), ValueError, "key", "()"),
@@ -361,3 +404,17 @@ def test_a_rule_does_not_change():
     assert rule.gains == {"log_gain": 0.0}
     with pytest.raises(AttributeError):
         rule.label = "other"
+    with pytest.raises(TypeError):
+        rule.gains["log_gain"] = 1.0
+    direction = np.array([1.0, 2.0])
+    learned = scaling.with_gains(scaling.query_temperature(2), query_gain=direction)
+    direction[0] = 7
+    assert learned.gains["query_gain"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        learned.gains["query_gain"][0] = 7
+
+
+def test_a_cap_of_numpy_does_not_promote():
+    rule = ScalingRule("x", eighth, cap=np.float64(5))
+    assert type(rule.cap) is float
+    assert scaling.cap_logits(rule, np.ones(2, np.float32)).dtype == np.float32

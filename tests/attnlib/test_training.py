@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnlib import attention, scaling
+from attnlib import attention, scaling, training
 from attnlib._progress import progress_bar
 from attnlib.training import (
     RECORD_AT,
@@ -698,3 +698,14 @@ def test_settings_do_not_change():
     with pytest.raises(AttributeError):
         Sgd(1).rate = 2
     assert replace(Sgd(0.5, 0.5), rate=1) == Sgd(1.0, 0.5)
+
+
+def test_the_largest_exponent_of_learned_gains():
+    rule = scaling.ScalingRule(
+        "both", lambda _d, _n: 1.0, gains={"log_gain": -3.0, "query_gain": [1.0, -2.0]}
+    )
+    for query, wanted in (([[1.0, 1.0], [0.5, -0.5]], 3.0), ([[1.0, 4.0], [0.0, 0.0]], 7.0)):
+        assert training._largest_gain(rule, np.array(query)) == wanted
+    assert training._largest_gain(scaling.learned_temperature(), np.ones((2, 3))) == 0
+    only_query = scaling.with_gains(scaling.query_temperature(1), query_gain=[0.25])
+    assert training._largest_gain(only_query, np.ones((2, 1))) == 0.25
