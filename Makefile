@@ -15,7 +15,11 @@ UPGRADE ?=
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header \
 	--no-annotate --no-emit-index-url $(UPGRADE)
 
-.PHONY: help book test serve lab notebooks lint format lock clean
+# Peers of the benchmark, which no reader needs, have an environment of their own.
+BENCH := .venv-bench
+BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
+
+.PHONY: help book test serve lab notebooks lint format lock bench sweep clean
 
 help:
 	@echo "make book       build the site in _build/html"
@@ -25,6 +29,8 @@ help:
 	@echo "make notebooks  execute every notebook in place"
 	@echo "make lint       check code and notebooks; make format mends what it can"
 	@echo "make lock       write the pinned versions anew"
+	@echo "make bench      time attnlib against PyTorch and JAX; ARGS=--update puts it into the book"
+	@echo "make sweep      train everything behind the table of the ablation anew, about a quarter hour"
 	@echo "make clean      remove what was built; the environment stays"
 
 book: $(VENV)/.book
@@ -55,10 +61,22 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The same threads for every process: results do not depend on how many run at a time.
+sweep: $(VENV)/.book
+	OPENBLAS_NUM_THREADS=1 $(RUN) tools/sweep.py $(ARGS)
+
+# Agreement first: a fast wrong answer is worth nothing.
+bench: $(BENCH)/.ready
+	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
+	$(BENCH_RUN) -m benchmarks $(ARGS)
+
 lock: $(VENV)/.book
 	$(PIP) uv
 	$(COMPILE) --extra book -o requirements.txt pyproject.toml
 	$(COMPILE) --extra book --extra test -c requirements.txt -o requirements-dev.txt pyproject.toml
+	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
+	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
+		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
 
 clean:
 	$(PYTHON) -c "import shutil; shutil.rmtree('_build', ignore_errors=True)"
@@ -73,4 +91,10 @@ $(VENV)/.book: requirements.txt pyproject.toml
 
 $(VENV)/.test: $(VENV)/.book requirements-dev.txt
 	$(PIP) -r requirements-dev.txt
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(BENCH)/.ready: requirements-bench.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-bench.txt
+	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet --no-deps -e .
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"

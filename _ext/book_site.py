@@ -47,6 +47,14 @@ SEARCH_FROM_DISK = (
 )
 # What the theme copies into the site and no page of it uses.
 UNUSED_FILES = ("scripts/fontawesome.js*", "**/*.map", "sphinx-thebe.*", "*webpack-macros.html")
+READ = (
+    "attnlib/**/*.py",
+    "benchmarks/report.py",
+    "benchmarks/results.json",
+    "data/*.json",
+    "requirements.txt",
+)
+"""What notebooks compute with and read."""
 
 
 def computation_digest(root: Path) -> str:
@@ -55,7 +63,7 @@ def computation_digest(root: Path) -> str:
     Parameters
     ----------
     root : Path
-        The folder that holds ``attnlib`` and ``requirements.txt``.
+        The folder that holds ``attnlib``, ``requirements.txt`` and the data that notebooks read.
 
     Returns
     -------
@@ -63,7 +71,7 @@ def computation_digest(root: Path) -> str:
         Sixteen hexadecimal digits.
     """
     digest = hashlib.sha256(platform.python_version().encode())
-    for path in [root / "requirements.txt", *sorted((root / "attnlib").rglob("*.py"))]:
+    for path in sorted(path for pattern in READ for path in root.glob(pattern)):
         content = path.read_bytes()
         digest.update(f"\0{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
         digest.update(content)

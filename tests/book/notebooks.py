@@ -22,8 +22,13 @@ def toc_pages(toc: dict[str, Any]) -> list[str]:
 
 
 PAGES = toc_pages(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
-CHAPTERS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("chapters/*.ipynb"))
-NOTEBOOKS = ["index.ipynb", *CHAPTERS]
+
+# Numbered chapters keep a common frame; the back matter's notebooks keep the rules of every page.
+CHAPTERS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("chapters/[0-9]*.ipynb"))
+NOTEBOOKS = [
+    "index.ipynb",
+    *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("chapters/*.ipynb")),
+]
 
 
 def read(name: str) -> nbformat.NotebookNode:

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from tests.book.building import COMMAND
 from tests.book.notebooks import ROOT
 
 FILES = sorted(path.name for path in ROOT.glob("requirements*.txt"))
+# Pins of the benchmark, which `make bench` installs into an environment of its own.
+APART = "requirements-bench.txt"
+INSTALLED = [name for name in FILES if name != APART]
 # Written for people: files that tell a reader which commands to type.
 GUIDES = ["README.md", "CONTRIBUTING.md"]
 
@@ -49,6 +53,21 @@ def installation_problems(line: str) -> list[str]:
     return [] if fits else [f"{line}: {installed} is installed"]
 
 
+def disagreements(apart: list[str], book: list[str]) -> list[str]:
+    """List the pins of a second environment that name a package of the book in another version."""
+    pinned: dict[str, set[str]] = {}
+    for requirement in map(Requirement, book):
+        pinned.setdefault(canonicalize_name(requirement.name), set()).add(
+            str(requirement.specifier)
+        )
+    return [
+        line
+        for line, requirement in zip(apart, map(Requirement, apart), strict=True)
+        if str(requirement.specifier)
+        not in pinned.get(canonicalize_name(requirement.name), {str(requirement.specifier)})
+    ]
+
+
 def make_targets(makefile: str) -> set[str]:
     """Return the targets of a Makefile."""
     return set(re.findall(r"^([\w.-]+)(?: [\w .-]+)?:(?!=)", makefile, re.MULTILINE))
@@ -71,7 +90,7 @@ def test_every_requirement_is_an_exact_pin(name: str) -> None:
     assert [problem for line in lines for problem in pin_problems(line)] == []
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", INSTALLED)
 def test_what_is_installed_is_what_is_pinned(name: str) -> None:
     lines = pins((ROOT / name).read_text(encoding="utf-8"))
     assert [problem for line in lines for problem in installation_problems(line)] == []
@@ -83,6 +102,21 @@ def test_the_testing_pins_contain_the_building_pins() -> None:
         for name in ("requirements.txt", "requirements-dev.txt")
     )
     assert building - testing == set()
+
+
+def test_the_benchmark_measures_the_versions_of_the_book() -> None:
+    apart, book = (
+        pins((ROOT / name).read_text(encoding="utf-8")) for name in (APART, "requirements.txt")
+    )
+    assert disagreements(apart, book) == []
+    named = {Requirement(line).name for line in apart}
+    assert {"jax", "jaxlib", "numpy", "scipy", "torch"} <= named
+
+
+def test_the_reader_needs_none_of_the_peers() -> None:
+    for name in INSTALLED:
+        lines = pins((ROOT / name).read_text(encoding="utf-8"))
+        assert not {"jax", "jaxlib", "torch"} & {Requirement(line).name for line in lines}
 
 
 def test_the_installed_packages_fit_together() -> None:
@@ -139,6 +173,15 @@ def test_another_version_or_none_at_all_is_reported() -> None:
     assert installation_problems("numpy==0.1") == [f"numpy==0.1: {version('numpy')} is installed"]
     assert installation_problems("no-such-package==1.0") == ["no-such-package==1.0: not installed"]
     assert installation_problems("no-such-package==1.0 ; python_version < '3'") == []
+
+
+def test_another_version_in_the_second_environment_is_reported() -> None:
+    book = ["numpy==2.4.6", "scipy==1.17.1 ; python_version < '3.12'", "scipy==1.18.1"]
+    assert disagreements(["NumPy==2.4.6", "torch==2.13.0", "scipy==1.18.1"], book) == []
+    assert disagreements(["numpy==2.4.5", "scipy==1.16.0"], book) == [
+        "numpy==2.4.5",
+        "scipy==1.16.0",
+    ]
 
 
 def test_commands_are_read_from_guides_and_makefiles() -> None:

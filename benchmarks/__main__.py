@@ -1,0 +1,124 @@
+"""Measure, print, and write ``_build/bench``; with ``--update`` also what the book shows.
+
+``make bench`` calls this in an environment of its own; ``make bench ARGS=--quick`` tries it out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks import report
+from benchmarks.threads import restrict
+from benchmarks.timing import Pace
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILT = ROOT / "_build" / "bench"
+PAGE = "chapters/benchmarks.ipynb"
+NAMES = (
+    "rates",
+    "forward",
+    "long",
+    "memory",
+    "gradient",
+    "training",
+    "sampler",
+    "ablation",
+)
+THOROUGH = Pace(seconds=20, least=7, most=100)
+QUICK = Pace(seconds=1, least=3, most=9)
+
+
+def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=NAMES, help="measure only these")
+    parser.add_argument("--quick", action="store_true", help="few rounds: a try, no result")
+    parser.add_argument(
+        "--update", action="store_true", help="replace the results that the book shows"
+    )
+    options = parser.parse_args(arguments)
+    if options.update and (options.only or options.quick):
+        parser.error("--update wants a whole run: without --only and without --quick")
+    return options
+
+
+def merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Add what another case found, one level of tables deep."""
+    for key, value in more.items():
+        if isinstance(value, dict):
+            into.setdefault(key, {}).update(value)
+        else:
+            into[key] = value
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Run the cases and return the results."""
+    from benchmarks import cases, facts
+
+    plan = cases.Plan(QUICK if options.quick else THOROUGH, options.quick)
+    results: dict[str, Any] = {
+        "machine": facts.machine(),
+        "settings": {"quick": options.quick, "width": cases.WIDTH, "long": cases.LONG},
+        "records": {},
+    }
+    for name in options.only or NAMES:
+        outcome = cases.CASES[name](plan, lambda line: print(line, flush=True))
+        merge(results["records"], outcome.records)
+        merge(results, outcome.other)
+    return results
+
+
+def draw(results: Mapping[str, Any], folder: Path) -> None:
+    """Write the figure of the page as a picture of either kind."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from attnlib import plotting
+
+    figure = plotting.time_ratios(*report.panels(results))
+    for suffix in ("svg", "png"):
+        figure.savefig(folder / f"figure.{suffix}")
+
+
+def write(results: Mapping[str, Any], path: Path) -> None:
+    """Write results so that a change of one number is a change of one line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def show(results: Mapping[str, Any]) -> None:
+    """Print the tables of what was measured."""
+    print("\n" + report.target_table(results, *report.GROUPS))
+    for group, rows in results.get("peers", {}).items():
+        if rows:
+            print(f"\n{group}\n" + report.peer_table(results, group))
+    print("\n" + report.shortfalls(results))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark and return the exit status: missed targets are results, not errors."""
+    options = parse_arguments(arguments)
+    restrict()  # before NumPy, PyTorch and JAX are imported
+    results = measure(options)
+    show(results)
+    write(results, BUILT / "results.json")
+    if "peers" in results and not options.only:
+        draw(results, BUILT)
+    if not options.update:
+        return 0
+    if found := report.problems(results):
+        print("not updated: " + "; ".join(found), file=sys.stderr)
+        return 1
+    write(results, report.COMMITTED)
+    run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]
+    return subprocess.run(run, check=False).returncode  # noqa: S603 - our own command
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""The least that attention costs on this machine: its matrix products and its exponentials.
+
+The floor does these and nothing else, on tiles that stay in a core's cache, with one thread a
+core: no maximum, no sums, no division, no mask, nothing checked. What it computes is no attention;
+it is the part of the time that no NumPy program can save.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from benchmarks.threads import CORES
+
+SCORES = 2**17
+"""Scores in one tile: half a megabyte in float32."""
+KEYS = 256
+"""Keys in one tile, at most. Of the shapes tried, between 2¹⁶ and 2¹⁸ scores, this was fastest."""
+
+Tile = tuple[slice, slice]
+
+
+@cache
+def _workers() -> tuple[ThreadPoolExecutor, ThreadpoolController]:
+    return ThreadPoolExecutor(CORES), ThreadpoolController()
+
+
+def share(work: Callable[[list[Tile]], None], tiles: list[Tile]) -> None:
+    """Do the tiles on all cores, one thread each, with BLAS held to the thread that calls it."""
+    pool, libraries = _workers()
+    with libraries.limit(limits=1, user_api="blas"):
+        list(pool.map(work, [tiles[first::CORES] for first in range(CORES)]))
+
+
+def slices(length: int, step: int) -> Iterator[slice]:
+    """Cut a range into pieces."""
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
+
+
+def tiles_of(heads: int, n: int) -> list[Tile]:
+    """List heads and queries of each tile; short sequences share one."""
+    rows = min(n, SCORES // min(n, KEYS))
+    together = max(1, SCORES // (n * n)) if rows == n else 1
+    together = min(together, -(-heads // CORES))
+    return [(some, part) for some in slices(heads, together) for part in slices(n, rows)]
+
+
+def forward(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> Callable[[], None]:
+    """Return what runs the floor of attention: two products and one exponential a tile."""
+    q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (query, key, value))
+    k_columns = np.swapaxes(k, 1, 2)
+    heads, n, width = q.shape
+
+    def work(tiles: list[Tile]) -> None:
+        scratch = np.empty(SCORES, q.dtype)
+        for some, rows in tiles:
+            part = q[some, rows]
+            out = np.empty((*part.shape[:2], width), q.dtype)
+            for keys in slices(n, KEYS):
+                columns = k_columns[some, :, keys]
+                shape = (*part.shape[:2], columns.shape[2])
+                scores = scratch[: np.prod(shape)].reshape(shape)
+                np.matmul(part, columns, out=scores)
+                np.exp(scores, out=scores)
+                np.matmul(scores, v[some, keys], out=out)
+
+    tiles = tiles_of(heads, n)
+    return lambda: share(work, tiles)
+
+
+def backward(
+    query: np.ndarray, key: np.ndarray, value: np.ndarray, upstream: np.ndarray
+) -> Callable[[], None]:
+    """Return what runs the floor of output and gradients without storing the weights.
+
+    Forward two products and one exponential; backward the scores and the exponential again, the
+    gradient by the weights, and one product each for query, key and value.
+    """
+    q, k, v, g = (x.reshape(-1, *x.shape[-2:]) for x in (query, key, value, upstream))
+    k_columns, v_columns = np.swapaxes(k, 1, 2), np.swapaxes(v, 1, 2)
+    heads, n, width = q.shape
+    first_pass = forward(query, key, value)
+
+    def work(tiles: list[Tile]) -> None:
+        scratch, slope = np.empty(SCORES, q.dtype), np.empty(SCORES, q.dtype)
+        for some, rows in tiles:
+            part, direction = q[some, rows], g[some, rows]
+            by_query = np.empty((*part.shape[:2], width), q.dtype)
+            for keys in slices(n, KEYS):
+                columns = k_columns[some, :, keys]
+                shape = (*part.shape[:2], columns.shape[2])
+                scores = scratch[: np.prod(shape)].reshape(shape)
+                by_score = slope[: np.prod(shape)].reshape(shape)
+                np.matmul(part, columns, out=scores)
+                np.exp(scores, out=scores)
+                np.matmul(direction, v_columns[some, :, keys], out=by_score)
+                np.matmul(by_score, k[some, keys], out=by_query)
+                np.matmul(np.swapaxes(by_score, 1, 2), part)
+                np.matmul(np.swapaxes(scores, 1, 2), direction)
+
+    tiles = tiles_of(heads, n)
+
+    def both() -> None:
+        first_pass()
+        share(work, tiles)
+
+    return both
+
+
+def products(shape: tuple[int, int, int], repeats: int) -> Callable[[], None]:
+    """Return what multiplies matrices of (rows, inner) and (inner, columns) on every core."""
+    rows, inner, columns = shape
+
+    def work(tiles: list[Tile]) -> None:
+        left = np.ones((rows, inner), np.float32)
+        right = np.ones((inner, columns), np.float32)
+        out = np.empty((rows, columns), np.float32)
+        for _ in tiles:
+            np.matmul(left, right, out=out)
+
+    return lambda: share(work, [(slice(None), slice(None))] * (CORES * repeats))
+
+
+def exponentials(size: int, repeats: int) -> Callable[[], None]:
+    """Return what exponentiates an array of so many float32 numbers on every core."""
+
+    def work(tiles: list[Tile]) -> None:
+        numbers = np.linspace(-4, 4, size, dtype=np.float32)
+        out = np.empty_like(numbers)
+        for _ in tiles:
+            np.exp(numbers, out=out)
+
+    return lambda: share(work, [(slice(None), slice(None))] * (CORES * repeats))
