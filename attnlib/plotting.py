@@ -1791,10 +1791,9 @@ def score_bounds(
         axes.axhline(limit, color=PALETTE["theory"], linestyle=":", linewidth=1.4)
         axes.annotate(
             f"limit in {name}",
-            (widths[-1], limit),
+            (widths[0], limit),
             xytext=(0, 4),
             textcoords="offset points",
-            ha="right",
             color=PALETTE["theory"],
             fontsize=10,
         )
@@ -1834,7 +1833,7 @@ def starting_variances(
     'Figure'
     >>> plt.close(figure)
     """
-    figure, (axes,) = _panels(height=1.3 + 0.5 * len(names))
+    figure, (axes,) = _panels(height=1.3 + 0.6 * len(names))
     rows = np.arange(len(names))
     axes.axvline(1, color=PALETTE["theory"], linewidth=1.2, linestyle=":")
     axes.plot(
@@ -1863,7 +1862,7 @@ def starting_variances(
             name,
             (0, row),
             xycoords=("axes fraction", "data"),
-            xytext=(4, 9),
+            xytext=(4, 15),
             textcoords="offset points",
             va="center",
             fontsize=12,
@@ -1876,6 +1875,7 @@ def starting_variances(
         ylim=(len(names) - 0.4, -0.9),
         yticks=[],
     )
+    axes.set_title("initialiser", loc="left", fontsize=12.5)
     axes.xaxis.label.set_fontsize(13)
     axes.tick_params(labelsize=12)
     figure.legend(loc="outside upper center", ncols=2, fontsize=12.5)
@@ -1924,10 +1924,12 @@ def spread_by_model_width(
         if name in measured:
             places, found, errors = measured[name]
             axes.errorbar(places, found, 2 * errors, color=color, linestyle="none", marker=marker)
+        # A rising line would cross a label above its left end.
+        place, offset = (1, (12, -8)) if curve[-1] > 2 * curve[0] else (0, (2, 6))
         axes.annotate(
             name,
-            (widths[0], curve[0]),
-            xytext=(2, 6),
+            (widths[place], curve[place]),
+            xytext=offset,
             textcoords="offset points",
             color=color,
             fontsize=12,
@@ -1984,11 +1986,13 @@ def within_row_variances(cosines: np.ndarray, total: np.ndarray, within: np.ndar
             color=color,
             linestyle="none",
             marker=marker,
-            capsize=4,
             label=label,
         )
+    highest = (total[:, 1] + 2 * total[:, 2]).max()
     axes.set(
-        xlabel="average cosine between tokens, ρ", ylabel="variance of the logits", ylim=(0, 1.45)
+        xlabel="average cosine between tokens, ρ",
+        ylabel="variance of the logits",
+        ylim=(0, 1.25 * max(highest, 1)),
     )
     axes.tick_params(labelsize=12)
     axes.legend(loc="upper left", fontsize=12)
@@ -2030,7 +2034,7 @@ def positions_by_divisor(
         SCALED,
         {"color": PALETTE["third"], "linestyle": "-.", "marker": "^"},
         {"color": PALETTE["fourth"], "linestyle": ":", "marker": "D"},
-        {"color": PALETTE["theory"], "linestyle": (0, (6, 1, 1, 1)), "marker": "v"},
+        {"color": PALETTE["theory"], "linestyle": (0, (6, 1, 1, 1, 1, 1)), "marker": "v"},
     ]
     for (name, means), look in zip(positions.items(), looks, strict=False):
         axes.errorbar(widths, means[:, 0], 2 * means[:, 1], **{**look, "label": name})
@@ -2081,7 +2085,7 @@ def aligned_keys(
     >>> plt.close(figure)
     """
     figure, panels = _panels(3, height=8.4, sharex=True)
-    look = {"color": PALETTE["third"], "linestyle": "-.", "marker": "^"}
+    look = {"color": PALETTE["theory"], "linestyle": (0, (6, 1, 1, 1, 1, 1)), "marker": "v"}
     arms = [SCALED, look]
     for axes, chosen, rest, title in zip(panels, matched, others, titles, strict=False):
         for (mean, spread), color, line, marker, hatch, name in (
