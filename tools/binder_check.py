@@ -3,7 +3,8 @@
 ``python tools/binder_check.py`` copies what git knows of the repository into an empty folder,
 makes an environment with the Python version that the configuration states, installs what it
 lists, runs its ``postBuild``, makes sure that JupyterLab opens the first chapter, and then runs
-the landing page and every chapter under nbval there.
+the landing page and every chapter under nbval there. Variables for that last step, such as
+OPENBLAS_CORETYPE, may be given: ``follow(folder, {"OPENBLAS_CORETYPE": "Haswell"})``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,8 +118,11 @@ def clean_environment(binaries: Path) -> dict[str, str]:
     return kept | {"PATH": f"{binaries}{os.pathsep}{kept['PATH']}"}
 
 
-def follow(work: Path) -> str:
-    """Follow the configuration inside an empty folder; return the test runner's last line."""
+def follow(work: Path, extra: Mapping[str, str] | None = None) -> str:
+    """Follow the configuration inside an empty folder; return the test runner's last line.
+
+    The notebooks run with the `extra` environment variables.
+    """
     repository = work / "repository"
     repository.mkdir()
     copy_repository(repository)
@@ -138,6 +143,7 @@ def follow(work: Path) -> str:
     run([binaries / "python", "-c", "import attnlib"], work, variables)
     nbval = ["-m", "pytest", "-c", os.devnull, f"--rootdir={repository}", "-p", "no:cacheprovider"]
     pages = ["--nbval", "--nbval-current-env", "index.ipynb", "chapters"]
+    variables |= extra or {}
     return run([binaries / "python", *nbval, *pages], repository, variables).splitlines()[-1]
 
 

@@ -1,10 +1,12 @@
 """Alter every formula of the package, one place at a time, and see that some test notices.
 
-``python mutation.py softmax`` collects the tests once and runs them, noting which test calls
-which function. Then it forks for every mutant: the child puts the altered function's code in
-place of the original's, so that whoever holds the function gets the altered one, and runs the
-tests that call it, the quickest first, until one fails. The result is a JSON object on the last
-line: the number of mutants, and those that no test noticed.
+``python mutation.py softmax '["<a mutant>", ...]'`` collects the tests once and runs them, noting
+which test calls which function. Then it forks for every mutant: the child puts the altered
+function's code in place of the original's, so that whoever holds the function gets the altered
+one, and runs the tests that call it, the quickest first, until one fails. Mutants that are named
+in the second argument are known to be equivalent; they would have to pass every test, which takes
+most of the time, and are not run. The result is a JSON object on the last line: the number of
+mutants, those that no test noticed, and those that were named but do not exist.
 
 Mutmut and Cosmic Ray start pytest anew for each mutant or mutate whole strings and messages as
 well; a minute for all mutants, inside the test run itself, needs something smaller.
@@ -257,8 +259,10 @@ def watch(module: str) -> set[str]:
 class MutationRun:
     """A pytest plugin that runs the collected tests once for every mutant of a module."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, equivalent: set[str]) -> None:
         self.module = module
+        self.unseen = set(equivalent)
+        self.equivalent = frozenset(equivalent)
         self.survivors: list[str] = []
         self.count = 0
 
@@ -269,6 +273,9 @@ class MutationRun:
         source = (PACKAGE / f"{self.module}.py").read_text("utf-8")
         for change, function, tree in mutants(source):
             self.count += 1
+            self.unseen.discard(change)
+            if change in self.equivalent:
+                continue
             if not self.notices(tree, function, callers.get(function, [])):
                 self.survivors.append(change)
         return True
@@ -319,10 +326,10 @@ def first_failure(items: list[pytest.Item]) -> str | None:
     return None
 
 
-def main(module: str) -> int:
+def main(module: str, equivalent: str = "[]") -> int:
     """Run the tests against every mutant of the module and print what survived."""
     os.environ["ATTNLIB_HYPOTHESIS_PROFILE"] = "mutants"
-    run = MutationRun(module)
+    run = MutationRun(module, set(json.loads(equivalent)))
     arguments = [
         *(str(HERE / name) for name in TEST_FILES[module]),
         f"--confcutdir={HERE}",
@@ -340,9 +347,10 @@ def main(module: str) -> int:
     ]
     status = pytest.main(arguments, plugins=[run])
     print()
-    print(json.dumps({"count": run.count, "survivors": run.survivors}))
+    report = {"count": run.count, "survivors": run.survivors, "unknown": sorted(run.unseen)}
+    print(json.dumps(report))
     return int(status)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

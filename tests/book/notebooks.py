@@ -30,6 +30,9 @@ NOTEBOOKS = [
     *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("chapters/*.ipynb")),
 ]
 
+OTHER_KERNEL = {"OPENBLAS_CORETYPE": "Haswell"}
+"""What makes OpenBLAS add up in another order than it would on a newer processor."""
+
 
 def read(name: str) -> nbformat.NotebookNode:
     """Read one of the book's notebooks, given by its path from the root."""

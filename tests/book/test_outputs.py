@@ -2,7 +2,8 @@
 
 The comparison is nbval's, strict: each cell's text, without a sanitising file. Sums of floating
 point numbers depend on the order of the additions, and that on the CPU. So each notebook runs
-twice, and a digit that differs between the two kernels has no place in an output.
+twice, here and with another kernel in test_binder.py, and a digit that differs between the two
+has no place in an output.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.book.notebooks import NOTEBOOKS, ROOT, code, notebook, printed
+from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, code, notebook, printed
 
-OTHER_KERNEL = {"OPENBLAS_CORETYPE": "Haswell"}
 NBVAL = [
     *("-m", "pytest", "--nbval", "--nbval-current-env", "--tb=short"),
     # nothing of the outer run's configuration
@@ -45,40 +45,29 @@ def nbval(path: Path, kernel: dict[str, str], *options: str) -> subprocess.Compl
     )
 
 
-def assert_outputs_agree(name: str, kernel: dict[str, str]) -> None:
-    run = nbval(ROOT / name, kernel)
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_stored_outputs_agree(name: str) -> None:
+    run = nbval(ROOT / name, {})
     cells = sum(cell.cell_type == "code" for cell in nbformat.read(ROOT / name, as_version=4).cells)
     assert run.returncode == 0, run.stdout + run.stderr
     assert f" {cells} passed in" in run.stdout
 
 
-# Two classes, so that the two kernels run on two workers.
-class TestKernelOfThisCPU:
-    @pytest.mark.parametrize("name", NOTEBOOKS)
-    def test_stored_outputs_agree(self, name: str) -> None:
-        assert_outputs_agree(name, {})
-
-
-class TestOtherKernel:
-    @pytest.mark.parametrize("name", NOTEBOOKS)
-    def test_stored_outputs_agree(self, name: str) -> None:
-        assert_outputs_agree(name, OTHER_KERNEL)
-
-    def test_the_other_kernel_is_in_force(self) -> None:
-        source = (
-            "import numpy, threadpoolctl;"
-            "print(*(pool.get('architecture') for pool in threadpoolctl.threadpool_info()"
-            " if pool['internal_api'] == 'openblas'))"
-        )
-        run = subprocess.run(
-            [sys.executable, "-c", source],
-            env=os.environ | OTHER_KERNEL,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        x86 = platform.machine().lower() in {"x86_64", "amd64"}
-        assert run.stdout.split() == ["Haswell"] or not x86
+def test_the_other_kernel_is_in_force() -> None:
+    source = (
+        "import numpy, threadpoolctl;"
+        "print(*(pool.get('architecture') for pool in threadpoolctl.threadpool_info()"
+        " if pool['internal_api'] == 'openblas'))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", source],
+        env=os.environ | OTHER_KERNEL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    x86 = platform.machine().lower() in {"x86_64", "amd64"}
+    assert run.stdout.split() == ["Haswell"] or not x86
 
 
 #: What a cell runs, what is stored of it, and whether the comparison has to accept that.
