@@ -33,6 +33,7 @@ from attnlib.initialization import (
     sample_projections,
     sample_tokens,
 )
+from attnlib.online import OnlineAttention, online_attention
 from attnlib.saturation import (
     RowStatistics,
     concentration_bound,
@@ -71,6 +72,7 @@ __all__ = [
     "GradientStatistics",
     "Initializer",
     "MeasuredVariances",
+    "OnlineAttention",
     "Projections",
     "RowStatistics",
     "ScalingRule",
@@ -91,6 +93,7 @@ __all__ = [
     "layer_norm",
     "log_softmax",
     "meaningful_keys",
+    "online_attention",
     "predict_variances",
     "sample_key_gradients",
     "sample_layer_key_gradients",

@@ -11,6 +11,8 @@ import numpy as np
 
 def _came(value: Any) -> str:
     """Describe what came, short enough for one line."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"an integer of {value.bit_length()} bits"  # Python refuses to print the longest
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -142,8 +144,12 @@ def distribution(weights: Any, axis: int = -1) -> tuple[np.ndarray, int]:
     return checked, index
 
 
-def whole_number(name: str, value: Any, *, least: int = 1) -> int:
-    """Return `value` as an int of at least `least`.
+LARGEST_WHOLE = 10**300
+"""Not much above it whole numbers and their multiples no longer fit into float64."""
+
+
+def whole_number(name: str, value: Any, *, least: int = 1, most: int = LARGEST_WHOLE) -> int:
+    """Return `value` as an int from `least` to `most`.
 
     Examples
     --------
@@ -158,6 +164,8 @@ def whole_number(name: str, value: Any, *, least: int = 1) -> int:
         raise TypeError(f"{name} must be an integer; got {value}")
     if number < least:
         raise ValueError(f"{name} must be at least {least}; got {number}")
+    if number > most:
+        raise ValueError(f"{name} must be at most {float(most):g}; got {_came(number)}")
     return number
 
 

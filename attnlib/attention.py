@@ -29,7 +29,12 @@ __all__ = [
 
 
 class AttentionGradients(NamedTuple):
-    """Gradient of a loss by each input of attention, and by each learned gain of its rule."""
+    """Gradient of a loss by each input of attention, and by each learned gain of its rule.
+
+    Notes
+    -----
+    Derived in the fourth chapter, *Gradients*.
+    """
 
     query: np.ndarray
     key: np.ndarray
@@ -56,6 +61,10 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
         If a number is not an integer.
     ValueError
         If there is no key, or a number is negative.
+
+    Notes
+    -----
+    Used in the chapter on implementation.
 
     Examples
     --------
@@ -181,7 +190,10 @@ def attention_vjp(
 
     With P the weights, G the cotangent and c the scale, and no other rule than a number,
 
-    .. math:: D = P \circ \bigl(G V^\top - \mathrm{rowsum}(P \circ G V^\top)\bigr), \qquad
+    .. math:: D = P \circ \bigl(G V^\top - \mathrm{rowsum}(P \circ G V^\top)\bigr),
+
+    .. math::
+
         \frac{\partial L}{\partial Q} = c\, D K, \quad
         \frac{\partial L}{\partial K} = c\, D^\top Q, \quad
         \frac{\partial L}{\partial V} = P^\top G.

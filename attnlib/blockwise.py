@@ -9,7 +9,7 @@ so the first tile's serves for all tiles, and only if a sum then overflows is ev
 
 Often nothing needs to be subtracted. No score exceeds the length of its query times that of the
 longest key (Cauchy-Schwarz); where exp of that cannot overflow, no maximum is looked for at all.
-Calibrated scores of heads up to about a thousand wide are among these: no stabilising for them.
+So it is in float32 for 1024 standard normal tokens with divided scores, up to heads 4096 wide.
 NumPy lets go of the interpreter in products and exponentials, so plain threads share the work.
 """
 

@@ -2,7 +2,7 @@
 
 Throughout, components of q and k are independent standard normal, and so is the usefulness
 u_ij = ∂L/∂p_ij of every key for every query, independent of q and k. Then, with scores
-z_ij = q_i · k_j and weights p = softmax(scale * z),
+z_ij = q_i · k_j and weights p = softmax(scale * z)::
 
     ∂L/∂z_ij = scale * w_ij,    w_ij = p_ij (u_ij - Σ_m p_im u_im),
 
@@ -41,7 +41,12 @@ __all__ = [
 
 
 class GradientStatistics(NamedTuple):
-    """What a set of gradients' lengths is summed up by."""
+    """What a set of gradients' lengths is summed up by.
+
+    Notes
+    -----
+    Used in the fourth chapter, *Gradients*.
+    """
 
     mean: np.ndarray
     rms: np.ndarray

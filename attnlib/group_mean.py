@@ -41,6 +41,10 @@ class GroupMeanTask:
     tag_width, payload_width : int
         Widths of the two parts of a token.
 
+    Notes
+    -----
+    Serves the chapter on training.
+
     Examples
     --------
     >>> task = GroupMeanTask()
@@ -76,7 +80,12 @@ class GroupMeanTask:
 
 
 class Batch(NamedTuple):
-    """Sequences to train or test on."""
+    """Sequences to train or test on.
+
+    Notes
+    -----
+    Serves the chapter on training.
+    """
 
     query_tokens: np.ndarray
     """Shape (size, token_width): the tag looked for, and a payload without meaning."""
@@ -89,7 +98,12 @@ class Batch(NamedTuple):
 
 
 class ReferenceLosses(NamedTuple):
-    """Losses, relative to the mean square of the targets, that bound what a model can do."""
+    """Losses, relative to the mean square of the targets, that bound what a model can do.
+
+    Notes
+    -----
+    Serves the chapter on training.
+    """
 
     zero: float
     """Of always predicting zero."""

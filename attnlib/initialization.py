@@ -1,8 +1,8 @@
 """What the usual initialisers make of q, k and the logits: predicted, and measured.
 
-Tokens are outputs of LayerNorm with gain 1 and bias 0, so that a token x of width E has
-|x|² = E exactly; q = x W_q + b_q and k = y W_k + b_k, where all entries of W_q, W_k, b_q and b_k
-are independent with mean 0. Nothing is assumed about the tokens' directions.
+Tokens are outputs of LayerNorm with gain 1 and bias 0, so that the squared length of a token x of
+width E is exactly E; q = x W_q + b_q and k = y W_k + b_k, where all entries of W_q, W_k, b_q and
+b_k are independent with mean 0. Nothing is assumed about the tokens' directions.
 """
 
 from __future__ import annotations
@@ -60,6 +60,10 @@ class EntryLaw:
     ValueError
         If `distribution` is none of the three.
 
+    Notes
+    -----
+    Serves the chapter on initialization.
+
     Examples
     --------
     >>> EntryLaw("normal", lambda width, d_k: 0.02)
@@ -101,6 +105,10 @@ class Initializer:
     TypeError, ValueError
         If `scale` stands for no rule.
 
+    Notes
+    -----
+    Serves the chapter on initialization.
+
     Examples
     --------
     >>> INITIALIZERS["gpt2"]
@@ -121,7 +129,12 @@ class Initializer:
 
 
 class AttentionVariances(NamedTuple):
-    """Variances over the draws of the weights, which is where everything has mean 0."""
+    """Variances over the draws of the weights, which is where everything has mean 0.
+
+    Notes
+    -----
+    Serves the chapter on initialization.
+    """
 
     query: float
     """Of a component of q."""
@@ -136,7 +149,12 @@ class AttentionVariances(NamedTuple):
 
 
 class MeasuredVariances(NamedTuple):
-    """What sampled weights give, and how sure that is."""
+    """What sampled weights give, and how sure that is.
+
+    Notes
+    -----
+    Serves the chapter on initialization.
+    """
 
     mean: AttentionVariances
     """Averages over draws of the weights; each has the predicted variance as expectation."""
@@ -145,7 +163,12 @@ class MeasuredVariances(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """One head's weights."""
+    """One head's weights.
+
+    Notes
+    -----
+    Serves the chapter on initialization.
+    """
 
     query: np.ndarray
     """W_q, shape (width, d_k)."""
@@ -217,14 +240,14 @@ INITIALIZERS: Mapping[str, Initializer] = MappingProxyType(
             "pytorch/pytorch, torch/nn/modules/activation.py, MultiheadAttention._reset_parameters",
         ),
         "xavier_square": Initializer(
-            "Xavier, E × E (original Transformer)",
+            "Xavier, square matrix",
             _SQUARE_XAVIER,
             _SQUARE_XAVIER,
             "tensorflow/tensor2tensor, tensor2tensor/models/transformer.py, transformer_base_v1; "
             "tensor2tensor/layers/common_attention.py, compute_attention_component",
         ),
         "xavier_head": Initializer(
-            "Xavier, E × dₖ for each head",
+            "Xavier, one matrix a head",
             _HEAD_XAVIER,
             _HEAD_XAVIER,
             "X. Glorot and Y. Bengio 2010, equation 16, applied to each head's matrix",
@@ -278,7 +301,10 @@ INITIALIZERS: Mapping[str, Initializer] = MappingProxyType(
         ),
     }
 )
-"""The usual initialisers by a short key. All of them start biases at 0 but ``linear_bias``."""
+"""The usual initialisers by a short key. All of them start biases at 0 but ``linear_bias``.
+
+The chapter on initialization compares them.
+"""
 
 
 def _checked_initializer(initializer: Any) -> Initializer:
@@ -350,7 +376,10 @@ def predict_variances(
 
     .. math::
 
-        \mathrm{Var}(q_a) = E v_q + \beta_q, \qquad \mathrm{Var}(k_a) = E v_k + \beta_k, \qquad
+        \mathrm{Var}(q_a) = E v_q + \beta_q, \qquad \mathrm{Var}(k_a) = E v_k + \beta_k,
+
+    .. math::
+
         \mathrm{Var}(c\,q\cdot k) = c^2 d_k \mathrm{Var}(q_a)\,\mathrm{Var}(k_a).
 
     Within one row, that is among the logits of one query, keys of tokens with cosine ρ have

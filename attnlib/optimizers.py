@@ -26,6 +26,10 @@ class Sgd:
     multipliers : mapping of str to float
         What the rate is multiplied by for single parameters; 1 for all others.
 
+    Notes
+    -----
+    Serves the chapter on training.
+
     Examples
     --------
     >>> Sgd(0.1)
@@ -57,6 +61,10 @@ class Adam:
         Added to the root mean square, not negative.
     multipliers : mapping of str to float
         What the rate is multiplied by for single parameters; 1 for all others.
+
+    Notes
+    -----
+    Serves the chapter on training.
 
     References
     ----------
@@ -101,7 +109,12 @@ def _set_share(optimizer: Sgd | Adam, name: str) -> None:
 
 
 class OptimizerState(NamedTuple):
-    """What an optimiser remembers from one step to the next."""
+    """What an optimiser remembers from one step to the next.
+
+    Notes
+    -----
+    Serves the chapter on training.
+    """
 
     steps: int
     first: dict[str, np.ndarray]

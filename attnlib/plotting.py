@@ -5,7 +5,7 @@ Every series is told apart by more than its colour: a line style, a marker or a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import wraps
 from typing import Any
 
@@ -66,8 +66,9 @@ PALETTE = {
 """Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito's set)."""
 
 SCALED = {"color": PALETTE["scaled"], "linestyle": "-", "marker": "s", "label": "divided by √dₖ"}
+"""Line properties of scores that are divided, the same in every chapter."""
 UNSCALED = {"color": PALETTE["unscaled"], "linestyle": "--", "marker": "o", "label": "not divided"}
-"""Line properties of the two arms, the same in every chapter."""
+"""Line properties of scores that are not divided, the same in every chapter."""
 
 _STYLE = {
     "figure.dpi": 160,
@@ -98,6 +99,14 @@ def _house_style(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     return styled
 
 
+def _distinct(looks: Iterable[Any], series: Sized, name: str) -> list[Any]:
+    """Return one look for each series, or say that there are more than can be told apart."""
+    known = list(looks)
+    if len(series) > len(known):
+        raise ValueError(f"{name} must have at most {len(known)} entries; got {len(series)}")
+    return known[: len(series)]
+
+
 def _panels(rows: int = 1, *, height: float = 3.6, **kwargs: Any) -> tuple[Figure, list[Axes]]:
     """Return a figure of panels stacked for a phone: one above the other, full width."""
     figure, axes = plt.subplots(rows, 1, figsize=(_WIDTH, height), squeeze=False, **kwargs)
@@ -118,6 +127,10 @@ def collapse(widths: Sequence[int], unscaled: np.ndarray, scaled: np.ndarray) ->
     Returns
     -------
     matplotlib.figure.Figure
+
+    Notes
+    -----
+    Drawn on the landing page.
 
     Examples
     --------
@@ -167,6 +180,10 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
     -------
     matplotlib.figure.Figure
         Darker means more weight; the largest weight of each row is written out in per cent.
+
+    Notes
+    -----
+    Drawn in the first chapter, *The puzzle*.
 
     Examples
     --------
@@ -222,6 +239,10 @@ def slide_or_squeeze(logits: np.ndarray, weights: np.ndarray, titles: Sequence[s
     matplotlib.figure.Figure
         One panel a treatment: a stem for each key, at its logit, as high as its weight.
 
+    Notes
+    -----
+    Drawn in the first chapter, *The puzzle*.
+
     Examples
     --------
     >>> import numpy as np
@@ -259,6 +280,10 @@ def product_grid(means: np.ndarray, errors: np.ndarray) -> Figure:
     -------
     matplotlib.figure.Figure
         Cells filled where a term meets itself, empty where two terms meet.
+
+    Notes
+    -----
+    Drawn in the second chapter, *Variance*.
 
     Examples
     --------
@@ -314,6 +339,10 @@ def variance_estimates(
     -------
     matplotlib.figure.Figure
         One bar for each sample size, the predicted band as dashed lines, the truth as a line.
+
+    Notes
+    -----
+    Drawn in the second chapter, *Variance*.
 
     Examples
     --------
@@ -373,6 +402,10 @@ def variance_against_width(
     matplotlib.figure.Figure
         Above the variance on two logarithmic axes, below its ratio to the width.
 
+    Notes
+    -----
+    Drawn in the second chapter, *Variance*.
+
     Examples
     --------
     >>> import numpy as np
@@ -431,6 +464,10 @@ def score_strips(widths: np.ndarray, scores: np.ndarray) -> Figure:
     -------
     matplotlib.figure.Figure
         Strips on equally spaced rows, each with its mean and one √dₖ to either side.
+
+    Notes
+    -----
+    Drawn in the second chapter, *Variance*.
 
     Examples
     --------
@@ -515,6 +552,10 @@ def score_densities(
     matplotlib.figure.Figure
         One panel for each width, density on a logarithmic axis.
 
+    Notes
+    -----
+    Drawn in the second chapter, *Variance*.
+
     Examples
     --------
     >>> import numpy as np
@@ -568,6 +609,10 @@ def one_lead(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Notes
+    -----
+    Drawn in the third chapter, *Saturation*.
 
     Examples
     --------
@@ -629,6 +674,10 @@ def weights_by_width(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Notes
+    -----
+    Drawn in the third chapter, *Saturation*.
 
     Examples
     --------
@@ -700,6 +749,10 @@ def concentration(
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the third chapter, *Saturation*.
+
     Examples
     --------
     >>> import numpy as np
@@ -766,6 +819,10 @@ def freezing_map(
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the third chapter, *Saturation*.
+
     Examples
     --------
     >>> import numpy as np
@@ -826,6 +883,10 @@ def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) ->
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the fourth chapter, *Gradients*.
+
     Examples
     --------
     >>> import numpy as np
@@ -877,6 +938,10 @@ def jacobian_norms(
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the fourth chapter, *Gradients*.
+
     Examples
     --------
     >>> import numpy as np
@@ -888,7 +953,8 @@ def jacobian_norms(
     """
     figure, (axes,) = _panels(height=4.2)
     styles = [("scaled", "-", "s"), ("third", "-.", "^"), ("unscaled", "--", "o")]
-    for count, curve, mark, (name, line, marker) in zip(n_keys, norms, marks, styles, strict=False):
+    styles = _distinct(styles, n_keys, "n_keys")
+    for count, curve, mark, (name, line, marker) in zip(n_keys, norms, marks, styles, strict=True):
         axes.errorbar(
             logit_stds,
             curve[:, 0],
@@ -925,6 +991,10 @@ def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.n
     Returns
     -------
     matplotlib.figure.Figure
+
+    Notes
+    -----
+    Drawn in the fourth chapter, *Gradients*.
 
     Examples
     --------
@@ -977,6 +1047,10 @@ def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the fourth chapter, *Gradients*.
+
     Examples
     --------
     >>> import numpy as np
@@ -1028,6 +1102,10 @@ def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarr
     Returns
     -------
     matplotlib.figure.Figure
+
+    Notes
+    -----
+    Drawn in the fourth chapter, *Gradients*.
 
     Examples
     --------
@@ -1096,6 +1174,10 @@ def time_ratios(
     -------
     matplotlib.figure.Figure
         A marker for each program in each case, on a logarithmic axis with a line at 1.
+
+    Notes
+    -----
+    Drawn on the page on benchmarks.
 
     Examples
     --------
@@ -1166,6 +1248,10 @@ def learning_curves(
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the chapter on training.
+
     Examples
     --------
     >>> import numpy as np
@@ -1229,6 +1315,10 @@ def trained_maps(
     matplotlib.figure.Figure
         Darker means more weight; the largest weight of each row is written beside it in per cent.
 
+    Notes
+    -----
+    Drawn in the chapter on training.
+
     Examples
     --------
     >>> import numpy as np
@@ -1272,6 +1362,10 @@ def gradients_over_training(steps: np.ndarray, unscaled: np.ndarray, scaled: np.
     Returns
     -------
     matplotlib.figure.Figure
+
+    Notes
+    -----
+    Drawn in the chapter on training.
 
     Examples
     --------
@@ -1333,6 +1427,10 @@ def rate_curves(
     matplotlib.figure.Figure
         Rates at which a run diverged have a cross at the top; the best rate a large marker.
 
+    Notes
+    -----
+    Drawn in the chapter on training.
+
     Examples
     --------
     >>> import numpy as np
@@ -1387,7 +1485,11 @@ def losses_by_width(
     Returns
     -------
     matplotlib.figure.Figure
-        Lines through the means over the seeds; a small dot for each seed.
+        Lines through the medians over the seeds; a small dot for each seed.
+
+    Notes
+    -----
+    Drawn in the chapter on training.
 
     Examples
     --------
@@ -1407,7 +1509,7 @@ def losses_by_width(
             axes.text(1.01, level, name, **place)
         for place, (name, widths, losses) in enumerate(panel):
             style = _ARM_STYLES[place]
-            axes.plot(widths, losses.mean(axis=1), **{**style, "label": name})
+            axes.plot(widths, np.median(losses, axis=1), **{**style, "label": name})
             for width, seeds in zip(widths, losses, strict=True):
                 axes.plot(np.full(seeds.size, width), seeds, ".", color=style["color"], ms=3)
         axes.set_title(title)
@@ -1439,6 +1541,10 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the chapter on temperature.
+
     Examples
     --------
     >>> import numpy as np
@@ -1455,7 +1561,8 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
         ["s", "^", "D", "o"],
         strict=True,
     )
-    for count, means, (color, line, marker) in zip(n_keys, shares, looks, strict=False):
+    looks = _distinct(looks, n_keys, "n_keys")
+    for count, means, (color, line, marker) in zip(n_keys, shares, looks, strict=True):
         axes.errorbar(
             ratios,
             means[:, 0],
@@ -1495,6 +1602,10 @@ def growing_lengths(growth: np.ndarray, positions: Mapping[str, np.ndarray]) -> 
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the chapter on temperature.
+
     Examples
     --------
     >>> import numpy as np
@@ -1511,7 +1622,8 @@ def growing_lengths(growth: np.ndarray, positions: Mapping[str, np.ndarray]) -> 
         {"color": PALETTE["third"], "linestyle": "-.", "marker": "^"},
         {"color": PALETTE["fourth"], "linestyle": ":", "marker": "D"},
     ]
-    for (name, means), look in zip(positions.items(), looks, strict=False):
+    looks = _distinct(looks, positions, "positions")
+    for (name, means), look in zip(positions.items(), looks, strict=True):
         axes.errorbar(growth, means[:, 0], 2 * means[:, 1], **{**look, "label": name})
     axes.set(xscale="log", yscale="log")
     axes.set_xticks(growth, [f"{step:g}" for step in growth])
@@ -1547,6 +1659,10 @@ def matching_key(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Notes
+    -----
+    Drawn in the chapter on temperature.
 
     Examples
     --------
@@ -1601,6 +1717,10 @@ def lost_positions(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Notes
+    -----
+    Drawn in the chapter on temperature.
 
     Examples
     --------
@@ -1658,6 +1778,10 @@ def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
     -------
     matplotlib.figure.Figure
         One cell for each tile, with its fate in colour, hatching and a word.
+
+    Notes
+    -----
+    Drawn in the chapter on implementation.
 
     Examples
     --------
@@ -1719,6 +1843,10 @@ def memory_by_length(
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the chapter on implementation.
+
     Examples
     --------
     >>> import numpy as np
@@ -1772,6 +1900,10 @@ def score_bounds(
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the chapter on implementation.
+
     Examples
     --------
     >>> import numpy as np
@@ -1823,6 +1955,10 @@ def starting_variances(
     -------
     matplotlib.figure.Figure
         Each line's name above its marks; the vertical line is unit variance.
+
+    Notes
+    -----
+    Drawn in the chapter on initialization.
 
     Examples
     --------
@@ -1891,7 +2027,7 @@ def spread_by_model_width(
     Parameters
     ----------
     widths : numpy.ndarray, shape (n_widths,)
-        Model widths E.
+        Model widths.
     curves : mapping of str to numpy.ndarray of shape (n_widths,), at most four
         Predicted standard deviations of the logits by rule.
     measured : mapping of str to numpy.ndarray of shape (3, n_points)
@@ -1901,6 +2037,10 @@ def spread_by_model_width(
     -------
     matplotlib.figure.Figure
         Both axes logarithmic.
+
+    Notes
+    -----
+    Drawn in the chapter on initialization.
 
     Examples
     --------
@@ -1919,7 +2059,8 @@ def spread_by_model_width(
         ["o", "s", "^", "D"],
         strict=True,
     )
-    for (name, curve), (color, line, marker) in zip(curves.items(), looks, strict=False):
+    looks = _distinct(looks, curves, "curves")
+    for (name, curve), (color, line, marker) in zip(curves.items(), looks, strict=True):
         axes.plot(widths, curve, color=color, linestyle=line)
         if name in measured:
             places, found, errors = measured[name]
@@ -1941,7 +2082,7 @@ def spread_by_model_width(
     ticks = [0.03, 0.1, 0.3, 1, 3]
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.set(xlabel="model width E", ylabel="standard deviation of the logits")
+    axes.set(xlabel="model width d_model", ylabel="standard deviation of the logits")
     axes.tick_params(labelsize=12)
     return figure
 
@@ -1961,6 +2102,10 @@ def within_row_variances(cosines: np.ndarray, total: np.ndarray, within: np.ndar
     -------
     matplotlib.figure.Figure
         Lines are predictions, markers measurements with two standard errors to either side.
+
+    Notes
+    -----
+    Drawn in the chapter on initialization.
 
     Examples
     --------
@@ -1990,7 +2135,7 @@ def within_row_variances(cosines: np.ndarray, total: np.ndarray, within: np.ndar
         )
     highest = (total[:, 1] + 2 * total[:, 2]).max()
     axes.set(
-        xlabel="average cosine between tokens, ρ",
+        xlabel="average cosine between tokens, r",
         ylabel="variance of the logits",
         ylim=(0, 1.25 * max(highest, 1)),
     )
@@ -2019,6 +2164,10 @@ def positions_by_divisor(
     -------
     matplotlib.figure.Figure
 
+    Notes
+    -----
+    Drawn in the chapter on the divisor.
+
     Examples
     --------
     >>> import numpy as np
@@ -2036,7 +2185,8 @@ def positions_by_divisor(
         {"color": PALETTE["fourth"], "linestyle": ":", "marker": "D"},
         {"color": PALETTE["theory"], "linestyle": (0, (6, 1, 1, 1, 1, 1)), "marker": "v"},
     ]
-    for (name, means), look in zip(positions.items(), looks, strict=False):
+    looks = _distinct(looks, positions, "positions")
+    for (name, means), look in zip(positions.items(), looks, strict=True):
         axes.errorbar(widths, means[:, 0], 2 * means[:, 1], **{**look, "label": name})
     axes.axhline(n_keys, color=PALETTE["faint"], linewidth=1, label=f"all {n_keys} keys")
     axes.set_xscale("log", base=2)
@@ -2074,6 +2224,10 @@ def aligned_keys(
     matplotlib.figure.Figure
         A panel of logits for each divisor, with bands of one standard deviation, and one of
         weights.
+
+    Notes
+    -----
+    Drawn in the chapter on the divisor.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Throughout, a row is one query's n_keys scores, and its components of q and k are independent
 standard normal. Given the query, such a row is exactly normal with standard deviation
-|q| * scale (see :mod:`attnlib.scores`).
+equal to the length of that query times scale (see :mod:`attnlib.scores`).
 """
 
 from __future__ import annotations
@@ -184,7 +184,12 @@ def concentration_bound(logit_std: float, n_keys: int) -> float:
 
 
 class RowStatistics(NamedTuple):
-    """One number for each sampled row of attention weights, shape (n_rows,) each."""
+    """One number for each sampled row of attention weights, shape (n_rows,) each.
+
+    Notes
+    -----
+    Used in the third and the fourth chapter.
+    """
 
     max_weight: np.ndarray
     entropy: np.ndarray
@@ -252,7 +257,11 @@ def sample_row_statistics(
     rng = generator(rng)
     statistics = RowStatistics(*np.empty((4, n_rows)))
     for rows in _row_blocks(n_rows, n_keys):
-        logits = factor * sample_score_rows(d_k, n_keys, rows.stop - rows.start, rng=rng)
+        scores = sample_score_rows(d_k, n_keys, rows.stop - rows.start, rng=rng)
+        with np.errstate(over="ignore"):
+            logits = factor * scores
+        if not np.isfinite(logits).all():
+            raise ValueError(f"scale must leave the logits finite; got {factor:g}")
         p = softmax(logits)
         statistics.max_weight[rows] = p.max(axis=-1)
         statistics.entropy[rows] = entropy(p)

@@ -64,6 +64,10 @@ class ScalingRule:
         What training learns: ``log_gain``, a number t, multiplies all scores by exp(t);
         ``query_gain``, a vector w of width d_k, multiplies those of query q by exp(w·q).
 
+    Notes
+    -----
+    Serves the chapter on temperature.
+
     Examples
     --------
     >>> ScalingRule("a third", lambda d_k, n_keys: 1 / 3)
@@ -115,6 +119,10 @@ def _checked_gains(gains: Any) -> dict[str, Any]:
 def no_scaling() -> ScalingRule:
     """Return the rule that leaves the scores as they are.
 
+    Notes
+    -----
+    Serves the chapter on temperature.
+
     Examples
     --------
     >>> multiplier(no_scaling(), 64, 1024)
@@ -125,6 +133,10 @@ def no_scaling() -> ScalingRule:
 
 def inverse_sqrt() -> ScalingRule:
     """Return the usual rule: scores are divided by the square root of the head width.
+
+    Notes
+    -----
+    Derived in the chapter on the divisor.
 
     References
     ----------
@@ -150,6 +162,10 @@ def inverse_width(constant: float = 1.0) -> ScalingRule:
     ------
     TypeError, ValueError
         If `constant` is no positive number.
+
+    Notes
+    -----
+    Serves the chapter on temperature.
 
     References
     ----------
@@ -178,6 +194,10 @@ def fixed_temperature(temperature: float) -> ScalingRule:
     TypeError, ValueError
         If `temperature` is no positive number.
 
+    Notes
+    -----
+    Serves the chapter on temperature.
+
     Examples
     --------
     >>> multiplier(fixed_temperature(4), 64, 1024)
@@ -189,6 +209,10 @@ def fixed_temperature(temperature: float) -> ScalingRule:
 
 def learned_temperature() -> ScalingRule:
     """Return 1/√d_k times a gain that is learned; its logarithm starts at 0.
+
+    Notes
+    -----
+    Serves the chapter on temperature.
 
     Examples
     --------
@@ -212,6 +236,10 @@ def query_temperature(d_k: int) -> ScalingRule:
     TypeError, ValueError
         If `d_k` is no positive integer.
 
+    Notes
+    -----
+    Serves the chapter on temperature.
+
     Examples
     --------
     >>> rule = with_gains(query_temperature(2), query_gain=[np.log(3), 0])
@@ -233,6 +261,10 @@ def query_key_norm(*, learned: bool = True) -> ScalingRule:
     ----------
     learned : bool
         Whether a gain is learned as well; its logarithm starts at 0.
+
+    Notes
+    -----
+    Serves the chapter on temperature.
 
     References
     ----------
@@ -260,6 +292,10 @@ def soft_cap(cap: float) -> ScalingRule:
     ------
     TypeError, ValueError
         If `cap` is no positive number.
+
+    Notes
+    -----
+    Serves the chapter on temperature.
 
     References
     ----------
@@ -289,7 +325,7 @@ def log_length(reference: int) -> ScalingRule:
 
     Notes
     -----
-    n is the number of keys handed in, whatever a mask hides.
+    Serves the chapter on temperature. n is the number of keys handed in, whatever a mask hides.
 
     References
     ----------
@@ -328,6 +364,10 @@ def scaling_rule(scale: Any) -> ScalingRule:
         If `scale` is none of these.
     ValueError
         If it is a number that is negative or not finite.
+
+    Notes
+    -----
+    Serves the chapter on temperature.
 
     Examples
     --------
@@ -370,6 +410,10 @@ def with_gains(rule: ScalingRule, **gains: Any) -> ScalingRule:
     ValueError
         If the rule does not learn such a gain, or the value does not fit.
 
+    Notes
+    -----
+    Serves the chapter on temperature.
+
     Examples
     --------
     >>> dict(with_gains(learned_temperature(), log_gain=0.5).gains)
@@ -400,6 +444,10 @@ def multiplier(rule: ScalingRule, d_k: int, n_keys: int) -> float:
     ------
     TypeError, ValueError
         If the rule's factor is not a number that is finite and not negative.
+
+    Notes
+    -----
+    Serves the chapter on temperature.
 
     Examples
     --------
@@ -447,6 +495,10 @@ def fold_query(rule: ScalingRule, query: ArrayLike, n_keys: int) -> np.ndarray:
     TypeError, ValueError
         If `query` does not hold finite numbers, or the rule does not fit its width.
 
+    Notes
+    -----
+    Serves the chapter on temperature.
+
     Examples
     --------
     >>> fold_query(inverse_sqrt(), [[2.0, 4.0, 0.0, 6.0]], n_keys=5)
@@ -489,6 +541,10 @@ def fold_key(rule: ScalingRule, key: ArrayLike) -> np.ndarray:
     ------
     TypeError, ValueError
         If `key` does not hold finite numbers.
+
+    Notes
+    -----
+    Serves the chapter on temperature.
 
     Examples
     --------
@@ -540,8 +596,8 @@ def fold_query_vjp(
 
     Notes
     -----
-    Folded queries are proportional to their gain, so the gradient by its logarithm is the
-    product of the folded query and the cotangent.
+    Serves the chapter on temperature. Folded queries are proportional to their gain, so the
+    gradient by its logarithm is the product of the folded query and the cotangent.
 
     Examples
     --------
@@ -603,6 +659,10 @@ def fold_key_vjp(rule: ScalingRule, key: ArrayLike, cotangent: ArrayLike) -> np.
     TypeError, ValueError
         As :func:`fold_key`.
 
+    Notes
+    -----
+    Serves the chapter on temperature.
+
     Examples
     --------
     >>> fold_key_vjp(query_key_norm(), [[0.0, 2.0]], [[1.0, 1.0]])
@@ -638,6 +698,10 @@ def cap_logits(rule: ScalingRule, logits: np.ndarray) -> np.ndarray:
     numpy.ndarray
         Of the same shape and type.
 
+    Notes
+    -----
+    Serves the chapter on temperature.
+
     Examples
     --------
     >>> cap_logits(soft_cap(30), np.array([0.5, 100.0])).round(2)
@@ -660,6 +724,10 @@ def cap_slope(rule: ScalingRule, capped: np.ndarray) -> Any:
     -------
     numpy.ndarray or float
         1.0 if the rule has no cap.
+
+    Notes
+    -----
+    Serves the chapter on temperature.
 
     Examples
     --------

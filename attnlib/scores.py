@@ -26,9 +26,17 @@ __all__ = [
     "score_sf",
 ]
 
+WIDEST_LAW = 10**7
+"""Logarithms in the exact law are of size d_k log d_k, and rounding errors grow with them."""
+
 
 class ScoreMoments(NamedTuple):
-    """Mean, variance and excess kurtosis of a score q·k."""
+    """Mean, variance and excess kurtosis of a score q·k.
+
+    Notes
+    -----
+    Derived in the second chapter, *Variance*.
+    """
 
     mean: float
     variance: float
@@ -223,7 +231,7 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
     z : array_like
         Raw scores.
     d_k : int
-        Width of one head's query and key; any size.
+        Width of one head's query and key, at most 10 million.
 
     Returns
     -------
@@ -235,7 +243,8 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
     TypeError
         If `z` does not hold real numbers or `d_k` is not an integer.
     ValueError
-        If `z` is not finite or `d_k` is below 1.
+        If `z` is not finite, or `d_k` is below 1 or so large that rounding would reach the
+        eighth digit of the result.
 
     Notes
     -----
@@ -254,7 +263,7 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
     """
     from scipy.special import gammaln
 
-    d_k = whole_number("d_k", d_k)
+    d_k = whole_number("d_k", d_k, most=WIDEST_LAW)
     size = np.abs(float_array("z", z).astype(np.float64))
     order = (d_k - 1) / 2
     constant = -0.5 * math.log(math.pi) - gammaln(d_k / 2) - order * math.log(2)
@@ -278,7 +287,7 @@ def score_sf(z: ArrayLike, d_k: int) -> Any:
     z : array_like
         Raw scores.
     d_k : int
-        Width of one head's query and key.
+        Width of one head's query and key, at most 10 million.
 
     Returns
     -------
@@ -302,7 +311,7 @@ def score_sf(z: ArrayLike, d_k: int) -> Any:
     from scipy.integrate import quad
     from scipy.special import gammaln, log_ndtr
 
-    d_k = whole_number("d_k", d_k)
+    d_k = whole_number("d_k", d_k, most=WIDEST_LAW)
     scores = float_array("z", z).astype(np.float64)
     log_constant = (1 - d_k / 2) * math.log(2) - gammaln(d_k / 2)
 

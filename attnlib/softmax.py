@@ -110,6 +110,10 @@ def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     TypeError, ValueError
         As :func:`softmax`.
 
+    Notes
+    -----
+    Used in the chapter on implementation.
+
     References
     ----------
     .. [1] P. Blanchard, D. J. Higham, N. J. Higham, "Accurately computing the log-sum-exp and
@@ -267,7 +271,8 @@ def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
     >>> float(jacobian_norm_squared([0.25, 0.25, 0.25, 0.25]))
     0.1875
     """
-    p, index = distribution(weights, axis)
+    given, index = distribution(weights, axis)
+    p = given.astype(np.result_type(given, np.float64))  # squares of float16 weights vanish
     squares = p * p
     others = squares.sum(axis=index, keepdims=True) - squares
     # At the largest weight of a saturated row that difference would be rounding noise.
@@ -276,7 +281,16 @@ def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
     np.put_along_axis(rest, top, 0, index)
     np.put_along_axis(others, top, rest.sum(axis=index, keepdims=True), index)
     # Equal to the formula above, but a sum of positive terms only.
-    return (squares * ((1 - p) ** 2 + others)).sum(axis=index)
+    return (squares * ((1 - p) ** 2 + others)).sum(axis=index).astype(given.dtype)
+
+
+def _wide_entropy(given: np.ndarray, axis: int) -> Any:
+    """Return the entropy in float64 at least: its exponential would multiply a rounding error."""
+    p = given.astype(np.result_type(given, np.float64))
+    logarithms = np.zeros_like(p)
+    np.log(p, out=logarithms, where=p > 0)
+    # abs: a one-hot row would otherwise give -0.0
+    return np.abs((p * logarithms).sum(axis=axis))
 
 
 def entropy(weights: ArrayLike, axis: int = -1) -> Any:
@@ -315,11 +329,8 @@ def entropy(weights: ArrayLike, axis: int = -1) -> Any:
     >>> float(entropy([0.5, 0.5]).round(4))
     0.6931
     """
-    p, index = distribution(weights, axis)
-    logarithms = np.zeros_like(p)
-    np.log(p, out=logarithms, where=p > 0)
-    # abs: a one-hot row would otherwise give -0.0
-    return np.abs((p * logarithms).sum(axis=index))
+    given, index = distribution(weights, axis)
+    return _wide_entropy(given, index).astype(given.dtype)
 
 
 def effective_positions(weights: ArrayLike, axis: int = -1) -> Any:
@@ -357,4 +368,5 @@ def effective_positions(weights: ArrayLike, axis: int = -1) -> Any:
     >>> float(effective_positions([0.25, 0.25, 0.25, 0.25]).round(4))
     4.0
     """
-    return np.exp(entropy(weights, axis))
+    given, index = distribution(weights, axis)
+    return np.exp(_wide_entropy(given, index)).astype(given.dtype)

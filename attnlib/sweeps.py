@@ -108,6 +108,10 @@ class Setting:
     query_key_rate : float
         What the learning rate of the query and key weights is multiplied by.
 
+    Notes
+    -----
+    Serves the chapter on training.
+
     Examples
     --------
     >>> Setting("1/√dₖ", "SGD", 64, 0.3).group_size
@@ -154,6 +158,10 @@ class Record:
     """What came out of one setting, one row for each seed.
 
     ``loss`` is infinity and ``max_weight`` NaN where a run had diverged.
+
+    Notes
+    -----
+    Serves the chapter on training.
     """
 
     setting: Setting
@@ -183,7 +191,12 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """Which rate was the best for a setting, and how the others did."""
+    """Which rate was the best for a setting, and how the others did.
+
+    Notes
+    -----
+    Serves the chapter on training.
+    """
 
     setting: Setting
     """With the best rate."""
@@ -194,7 +207,12 @@ class Tuning:
 
 
 class Ablation(NamedTuple):
-    """Settings with tuned rates, and what came out on other seeds."""
+    """Settings with tuned rates, and what came out on other seeds.
+
+    Notes
+    -----
+    Serves the chapter on training.
+    """
 
     tunings: list[Tuning]
     records: list[Record]

@@ -183,7 +183,12 @@ def _check_parameters(
 
 
 class LossGradients(NamedTuple):
-    """What one pass forward and back gives."""
+    """What one pass forward and back gives.
+
+    Notes
+    -----
+    Serves the chapter on training.
+    """
 
     loss: float
     """Squared error of a sequence, summed over the payload, averaged over the batch."""
@@ -352,7 +357,7 @@ def training_step(
     Raises
     ------
     TypeError, ValueError, FloatingPointError
-        As :func:`loss_and_gradients` and :func:`optimizer_step`.
+        As :func:`loss_and_gradients` and :func:`attnlib.optimizers.optimizer_step`.
 
     Notes
     -----
@@ -388,6 +393,10 @@ class Learner:
     initial_gain : float or mapping
         What the initial query and key weights are multiplied by; see :func:`initial_parameters`.
 
+    Notes
+    -----
+    Serves the chapter on training.
+
     Examples
     --------
     >>> Learner(64, None, Sgd(0.1)).rule
@@ -417,6 +426,10 @@ class TrainingRun:
 
     A run that diverged has loss infinity, and NaN elsewhere, from the first step on that was not
     reached.
+
+    Notes
+    -----
+    Serves the chapter on training.
     """
 
     seed: int

@@ -41,8 +41,9 @@ LONG_RATES = RATES | {"Adam": quarter_decades(0.00018, 0.1)}
 """With more steps the best rate may be smaller."""
 UNTUNED = 1.0
 """Stands for the rate of a setting that is about to be tuned."""
-UNSCALED, USUAL, BY_WIDTH, _, LEARNED = ARMS
+UNSCALED, USUAL, BY_WIDTH, NORM, LEARNED = ARMS
 WIDE = 256
+SHORT_STEPS = 300
 SMALL_STD = 0.02
 """A usual standard deviation of initial weights, here without regard to any width."""
 
@@ -87,6 +88,16 @@ def long_settings() -> list[Setting]:
     ]
 
 
+def short_settings(widths: Iterable[int]) -> list[Setting]:
+    """Return runs of 300 steps, with rates of their own: those for 1000 steps may start slowly."""
+    compared = {"SGD": (UNSCALED, USUAL), "Adam": (UNSCALED, USUAL, BY_WIDTH, NORM)}
+    return [
+        Setting(arm, optimizer, d_k, UNTUNED, SHORT_STEPS)
+        for optimizer, d_k in product(OPTIMIZERS, widths)
+        for arm in compared[optimizer]
+    ]
+
+
 def own_rate_settings(widths: Iterable[int]) -> list[Setting]:
     """Return 1/d_k where queries and keys learn √d_k times as fast as values."""
     return [
@@ -112,6 +123,7 @@ def sweep(jobs: int, cache: Path, widths: Sequence[int] = WIDTHS) -> dict[str, A
         ("small initial weights", small_weight_settings(), RATES),
         ("one key", one_key_settings(), RATES),
         ("steps to a loss", long_settings(), LONG_RATES),
+        (f"tuned for {SHORT_STEPS} steps", short_settings(widths), RATES),
         ("own query and key rate", own_rate_settings(widths), RATES),
     ):
         sys.stderr.write(f"{name}: {len(settings)} settings\n")

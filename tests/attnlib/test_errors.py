@@ -64,6 +64,12 @@ KINDS = {
     "attention_vjp": ATTENTION_ARGUMENTS | {"cotangent": "cotangent"},
     "blockwise_attention": ATTENTION_ARGUMENTS,
     "blockwise_attention_vjp": ATTENTION_ARGUMENTS | {"cotangent": "cotangent"},
+    "online_attention": {
+        "query": "matrix",
+        "key": "matrix",
+        "value": "matrix",
+        "block_size": "count",
+    },
     "freezing_std": {"n_keys": "count"},
     "freezing_width": {"n_keys": "count"},
     "expected_maximum": {"n_keys": "count"},
@@ -164,6 +170,8 @@ def bad_integers(least: int):
     yield "array", np.array([3]), TypeError, "array([3])"
     for value in (least - 1, -7, np.int64(least - 1)):
         yield repr(value), value, ValueError, str(value)
+    yield "too large", 10**300 + 1, ValueError, "an integer of 997 bits"
+    yield "too long to print", 10**5000, ValueError, "an integer of 16610 bits"
 
 
 def bad_numbers(*, least: float, excluded: bool, none: bool = False):
@@ -372,6 +380,13 @@ TOGETHER = [
         "(3, 4, 3)",
     ),
     (ATTENTION, {"query": Q * 1e200, "key": K * 1e200, "value": V}, "query", "1e+200"),
+    ("online_attention", {"query": Q * 1e200, "key": K * 1e200, "value": V}, "query", "1e+200"),
+    (
+        "online_attention",
+        {"query": Q, "key": K, "value": [[1e308], [0.0], [1e308], [0.0]]},
+        "value",
+        "4 keys in float64; got magnitudes up to 1e+308",
+    ),
     (ATTENTION, {"query": Q, "key": K, "value": V, "scale": 1e308}, "query", "1e+308"),
     (
         ATTENTION,
@@ -525,6 +540,10 @@ def test_exact_messages():
             ROW, axis=2
         ),
         "d_k must be at least 1; got 0": lambda: attnlib.score_moments(0),
+        "d_k must be at most 1e+07; got 10000001": lambda: attnlib.score_pdf(0.0, 10**7 + 1),
+        "scale must leave the logits finite; got 1e+308": (
+            lambda: attnlib.sample_row_statistics(64, 16, 10, scale=1e308, rng=RNG)
+        ),
         "x must have at least 1 dimension; got shape ()": lambda: attnlib.softmax(1.0),
         "query must have at least 2 dimensions; got shape (2,)": (
             lambda: attnlib.scaled_dot_product_attention(ROW[0], ROW, ROW)
@@ -581,3 +600,13 @@ def test_the_allowance_for_many_short_weights_ends_at_one_hundredth() -> None:
     weights[1] = 0.5 + 22 * step
     with pytest.raises(ValueError, match="sum to 1"):
         attnlib.entropy(weights)
+
+
+def test_the_largest_whole_numbers():
+    assert attnlib.freezing_width(10**300) == pytest.approx(600 * np.log(10))
+    assert attnlib.score_sf(0.0, 10**7) == 0.5
+    # a number is shown as it stands up to 200 bits
+    with pytest.raises(ValueError, match="got 1606938044"):
+        attnlib.score_pdf(0.0, 2**200 - 1)
+    with pytest.raises(ValueError, match="got an integer of 201 bits"):
+        attnlib.score_pdf(0.0, 2**200)

@@ -59,7 +59,7 @@ class TestSoftmaxMutants(Mutants):
     least = 70
     equivalent: ClassVar = {
         "where a weight is 0 its logarithm is multiplied by it": [
-            "entropy: np.zeros_like -> np.ones_like",
+            "_wide_entropy: np.zeros_like -> np.ones_like",
         ],
     }
 
@@ -152,6 +152,25 @@ class TestBlockwiseMutants(Mutants):
             "_forward: total > 0.001 -> total > 0.0011",
         ],
         "all threads return as many": ["_backward: strict=True -> strict=False"],
+    }
+
+
+class TestOnlineMutants(Mutants):
+    module = "online"
+    least = 40
+    equivalent: ClassVar = {
+        "a copy holds the same numbers": ["online_attention: copy=False -> copy=True"],
+        "exp(-inf) times any number is 0": [
+            "online_attention: (-math.inf, 0.0, 0.0) -> (-math.inf, 1.0, 0.0)",
+            "online_attention: (-math.inf, 0.0, 0.0) -> (-math.inf, 0.0, 1.0)",
+        ],
+        "whether a call is causal is not looked at": [
+            (
+                "online_attention: checked_call(query, key, value, None, False, None) -> "
+                "checked_call(query, key, value, None, True, None)"
+            ),
+        ],
+        "blocks of every size give the same": ["online_attention: 512 -> 563"],
     }
 
 

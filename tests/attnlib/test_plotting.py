@@ -12,6 +12,7 @@ import itertools
 import re
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 
 mpl.use("agg")
@@ -131,6 +132,13 @@ def test_series_differ_by_more_than_colour(name, monkeypatch):
 def test_the_two_arms_differ_by_more_than_colour():
     for key in ("linestyle", "marker", "label", "color"):
         assert plotting.SCALED[key] != plotting.UNSCALED[key]
+
+
+def test_no_series_is_dropped_in_silence():
+    curves = np.full((4, 3, 3), 0.1)
+    stds = np.array([0.0, 2.0, 4.0])
+    with pytest.raises(ValueError, match="n_keys must have at most 3 entries; got 4"):
+        plotting.jacobian_norms(stds, [2, 4, 8, 16], curves, np.full(4, 2.0))
 
 
 def relative_luminance(colour: str) -> float:

@@ -284,3 +284,14 @@ def test_the_two_ends_of_concentration(n):
     assert not np.signbit(entropy(one_hot))
     assert effective_positions(one_hot) == 1
     assert jacobian_norm_squared(one_hot) == 0
+
+
+def test_reductions_of_short_formats_are_taken_in_a_wide_one():
+    """Squares of long float16 rows vanish; a float32 sum of a million terms is off by a few."""
+    half = softmax(np.zeros(60000, np.float16))
+    expected = jacobian_norm_squared(half.astype(np.float64) / half.astype(np.float64).sum())
+    assert half.dtype == jacobian_norm_squared(half).dtype == np.float16
+    assert float(jacobian_norm_squared(half)) == pytest.approx(expected, rel=0.01)
+    single = softmax(np.zeros(10**6, np.float32))
+    assert effective_positions(single).dtype == entropy(single).dtype == np.float32
+    assert abs(float(effective_positions(single)) - 10**6) < 0.1

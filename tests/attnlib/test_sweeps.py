@@ -503,6 +503,7 @@ def test_the_table_is_what_the_command_makes(table):
         "small initial weights": command.small_weight_settings(),
         "one key": command.one_key_settings(),
         "steps to a loss": command.long_settings(),
+        "tuned for 300 steps": command.short_settings(command.WIDTHS),
         "own query and key rate": command.own_rate_settings(command.WIDTHS),
     }
     assert list(table) == [*made, "shared rate"]
@@ -604,6 +605,23 @@ def test_the_findings_of_the_table(table, optimizer):
     # one key is all that is wanted: saturation does less harm
     one_key = found(table["one key"], UNSCALED, optimizer, 256)
     assert after(one_key, 1000) < 0.1
+
+
+@pytest.mark.not_for_mutants
+def test_after_few_steps_at_rates_for_few_steps(table):
+    part = table["tuned for 300 steps"]
+    for optimizer in ("SGD", "Adam"):
+        # a middle width learns later without scaling, a narrow one does not
+        assert found(part, UNSCALED, optimizer, 64).loss[:, -1].min() > 0.4
+        assert found(part, UNSCALED, optimizer, 16).loss[:, -1].max() < 0.01
+        for d_k in (16, 64, 256, 512):
+            assert found(part, USUAL, optimizer, d_k).loss[:, -1].max() < 0.02
+    for d_k in (256, 512):
+        # no other rule is far ahead of the usual one
+        usual, by_width, norm = (
+            np.median(found(part, arm, "Adam", d_k).loss[:, -1]) for arm in (USUAL, BY_WIDTH, NORM)
+        )
+        assert usual < min(by_width, norm) < 0.001
 
 
 @pytest.mark.not_for_mutants
