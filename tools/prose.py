@@ -14,6 +14,7 @@ import ast
 import math
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,9 @@ import nbformat
 
 #: Names that contain digits and are not numbers.
 NAMES = re.compile(r"\b(?:b?float(?:8|16|32|64)|int(?:8|16|32|64)|GPT-[1234]|T5)\b")
+
+#: A word that links to the glossary: {term}`word` or {term}`its form <word>`.
+TERM = re.compile(r"\{term\}`(?P<title>[^`<>]+?)\s*(?:<(?P<target>[^`<>]+)>)?`")
 
 #: The one form in which a reading time may be written.
 READING_TIME = re.compile(r"\babout (\d+) minutes\b")
@@ -71,7 +75,6 @@ _HIDDEN_PROSE = [
     re.compile(r"&#?\w+;"),
     re.compile(r"^\s*\d+[.)](?=\s)", re.MULTILINE),
     re.compile(r"(?<=\*\*Time\*\* )about \d+ minutes\b"),
-    NAMES,
 ]
 _HIDDEN_MATH = [
     re.compile(r"\\\\\[[^\]]*\]"),
@@ -267,6 +270,38 @@ def _formula_numerals(formulas: str) -> Iterator[Numeral]:
             yield Numeral(match.group(), *match.span())
 
 
+def _read(text: str) -> tuple[str, str]:
+    """Split a text into its words and its formulas; the rest of each is blank."""
+    prose, formulas = _hide_fences(text)
+    prose, formulas = _hide_inline(prose, formulas)
+    for pattern in (_DISPLAY, _ENVIRONMENT, _DOLLAR):
+        prose, formulas = _extract(pattern, prose, formulas)
+    for hidden in _HIDDEN_PROSE:
+        prose = hidden.sub(_hide, prose)
+    return prose, formulas
+
+
+def visible_words(text: str) -> str:
+    """Return a text of the same length in which only the words of the prose are left.
+
+    Parameters
+    ----------
+    text : str
+        Source of a Markdown cell.
+
+    Returns
+    -------
+    str
+        Code, formulas, heads of directives and targets of links are blank.
+
+    Examples
+    --------
+    >>> visible_words("with $x$ and `y` in {doc}`the text <z>`").split()
+    ['with', 'and', 'in', 'the', 'text']
+    """
+    return _read(text)[0]
+
+
 @cache
 def numerals(text: str) -> tuple[Numeral, ...]:
     r"""List the numerals of a piece of MyST Markdown that a cell has to print.
@@ -287,12 +322,8 @@ def numerals(text: str) -> tuple[Numeral, ...]:
     >>> [found.text for found in numerals("From 5.5 on, $x_3^2 / 2 = 4$ and `7` {cite}`a2017`.")]
     ['5.5', '4']
     """
-    prose, formulas = _hide_fences(text)
-    prose, formulas = _hide_inline(prose, formulas)
-    for pattern in (_DISPLAY, _ENVIRONMENT, _DOLLAR):
-        prose, formulas = _extract(pattern, prose, formulas)
-    for hidden in _HIDDEN_PROSE:
-        prose = hidden.sub(_hide, prose)
+    prose, formulas = _read(text)
+    prose = NAMES.sub(_hide, prose)
     found = [Numeral(match.group(), *match.span()) for match in _NUMERAL.finditer(prose)]
     return tuple(sorted([*found, *_formula_numerals(formulas)], key=lambda numeral: numeral.start))
 
@@ -305,11 +336,60 @@ def _pattern(fragment: str) -> re.Pattern[str]:
 
 
 @cache
+def _without_links(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return a text with each link to the glossary read as its words.
+
+    With it come the places at which letters were left out: how many letters of the new text stand
+    before, and how many letters of the old one are missing from there on.
+    """
+    pieces: list[str] = []
+    gaps = [(0, 0)]
+    position = length = 0
+    for link in TERM.finditer(text):
+        for start, end in ((position, link.start()), link.span("title")):
+            gaps.append((length, start - length))
+            pieces.append(text[start:end])
+            length += end - start
+        position = link.end()
+    gaps.append((length, position - length))
+    return "".join([*pieces, text[position:]]), tuple(gaps)
+
+
+def _place(position: int, gaps: tuple[tuple[int, int], ...]) -> int:
+    """Return where a letter of a text without links stands in the text itself."""
+    return position + gaps[bisect_right(gaps, position, key=lambda gap: gap[0]) - 1][1]
+
+
+@cache
 def occurrences(fragment: str, text: str) -> tuple[tuple[int, int], ...]:
-    """Find where a printed fragment stands in a text, however its lines are broken."""
-    if fragment.split()[0] not in text:
+    """Find where a printed fragment stands in a text.
+
+    Its lines may be broken anywhere, and its words may be links to the glossary.
+
+    Parameters
+    ----------
+    fragment : str
+        A line that a cell printed.
+    text : str
+        Source of a Markdown cell.
+
+    Returns
+    -------
+    tuple of (int, int)
+        Start and end of each occurrence in `text`.
+
+    Examples
+    --------
+    >>> occurrences("of 4 keys", "a row of 4 {term}`keys <key>`")
+    ((6, 22),)
+    """
+    plain, gaps = _without_links(text)
+    if fragment.split()[0] not in plain:
         return ()
-    return tuple(match.span() for match in _pattern(fragment).finditer(text))
+    return tuple(
+        (_place(match.start(), gaps), _place(match.end() - 1, gaps) + 1)
+        for match in _pattern(fragment).finditer(plain)
+    )
 
 
 def carries_context(fragment: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read
+from tests.book.notebooks import CHAPTERS, NOTEBOOKS, PAGES, ROOT, code, notebook, printed, read
 from tools import prose
 
 SENTENCE = "At $d_k = 64$ the top weight is 0.43, and 96% of the keys share the rest."
@@ -59,6 +59,15 @@ def test_every_altered_numeral_is_noticed(name: str) -> None:
     texts, lines = prose.passages(content), prose.fragments(content)
     assert not prose.check_passages(texts, lines), "the notebook has to be right to begin with"
     assert not unnoticed(texts, lines)
+
+
+PAGES_WITHOUT_CELLS = sorted({f"{page}.md" for page in PAGES if (ROOT / f"{page}.md").is_file()})
+
+
+@pytest.mark.parametrize("name", PAGES_WITHOUT_CELLS)
+def test_a_page_without_cells_states_no_number(name: str) -> None:
+    front_matter_and_rest = (ROOT / name).read_text(encoding="utf-8").split("---\n", 2)
+    assert prose.check(notebook(front_matter_and_rest[-1])) == []
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -167,6 +176,10 @@ def test_which_numerals_have_to_be_bound(text: str, expected: list[str]) -> None
         ("the share is 2", "the share is 2%", 0),
         ("5 keys", "15 keys", 0),
         ("5 keys", "−5 keys", 0),
+        ("of 5 keys, and", "a row of 5 {term}`keys<key>`, and so on", 1),
+        ("of 5 keys, and", "a row of 5 {term}`keys <key>`,\nand of 5 {term}`keys`, and", 2),
+        ("5 keys", "15 {term}`keys<key>`", 0),
+        ("5 key", "5 {term}`keys<key>`", 0),
     ],
 )
 def test_a_fragment_occurs_only_as_a_whole(fragment: str, text: str, times: int) -> None:
@@ -178,6 +191,25 @@ def test_an_alteration_that_stays_unnoticed_is_found() -> None:
     assert prose.check_passages(texts, ["of 4 keys", "of 5 keys"]) == []
     assert unnoticed(texts, ["of 4 keys", "of 5 keys"])
     assert not unnoticed(texts, ["of 4 keys and of 4 keys and of 5 keys"])
+
+
+def test_an_occurrence_among_links_has_its_place_in_the_source() -> None:
+    text = "The {term}`keys<key>` are 16 {term}`keys<key>`, of weight 0.5 {term}`each`, or 7."
+    for fragment, start, end in (
+        ("keys are 16 keys", "keys<", "16 {term}`keys"),
+        ("keys, of weight 0.5", "keys<key>`, of", "weight 0.5"),
+        ("weight 0.5 each", "weight", "`each"),
+        ("or 7", "or", "7"),
+    ):
+        assert prose.occurrences(fragment, text) == (
+            (text.index(start), text.index(end) + len(end)),
+        )
+    assert (
+        prose.check_passages(
+            [prose.Passage("cell 1", text)], ["are 16 keys, of weight 0.5 each, or 7"]
+        )
+        == []
+    )
 
 
 def test_the_reading_time_counts_words_and_code_cells() -> None:
