@@ -1,0 +1,490 @@
+"""The reference of ``attnlib``: its docstrings as pages that lead back to the chapters.
+
+Nothing of the reference is written twice. A page names its modules by the directive
+``attnlib-module``, and what they hold comes out of ``__all__``, the signatures and the docstrings
+whenever the book is built:
+
+* numpydoc sections become lists of definitions, which is nearly what they are already;
+* the sentence that names a chapter, such as "Derived in the fourth chapter, *Gradients*.", stays
+  plain text in a terminal, and on the page becomes a link to that chapter, above the parameters;
+* types of NumPy, Matplotlib and the standard library link to their own documentation; any other
+  name that is not in the book fails the build.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, ForwardRef
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import stringify_signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from types import ModuleType
+
+    from docutils.nodes import Element, Node
+    from sphinx.addnodes import pending_xref
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+PACKAGE = "attnlib"
+BOOK_CLASS = "in-the-book"
+ORDINALS = [
+    *("first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+]
+CHAPTER_FILE = re.compile(r"(?P<number>\d+)_(?P<name>\w+)")
+_ORDINAL = "|".join(ORDINALS)
+PHRASE = re.compile(
+    rf"""
+    \b(?:chapter|page)\s+on\s+(?:the\s+)?(?P<name>\w+) | \b(?P<root>landing\s+page)\b
+    | \b(?P<ordinal>{_ORDINAL})
+      (?: (?:\s+chapter)? ,\s+ \*(?P<title>[^*]+)\* | \s+chapter\b
+        | (?=\s+and\s+the\s+(?:{_ORDINAL})\s+chapter\b) )
+    """,
+    re.VERBOSE,
+)
+"""How a docstring names a page: by its place among the chapters, or by the name of its file."""
+HEADING = re.compile(r"^(?P<title>[A-Z]\w*(?: \w+)*)\n-{3,}\n", re.MULTILINE)
+SENTENCE = re.compile(
+    r"\A(?P<first>[^.]*\b(?:chapter|page)\b[^.]*\.)(?:\s+|\Z)(?P<rest>.*)\Z", re.DOTALL
+)
+DEFINITIONS = {"Parameters", "Returns", "Raises"}
+NUMPY = "https://numpy.org/doc/stable/reference/"
+PYTHON = "https://docs.python.org/3/library/"
+TYPES = {
+    "Any": f"{PYTHON}typing.html#typing.Any",
+    "ArrayLike": f"{NUMPY}typing.html#numpy.typing.ArrayLike",
+    "Callable": f"{PYTHON}collections.abc.html#collections.abc.Callable",
+    "DTypeLike": f"{NUMPY}typing.html#numpy.typing.DTypeLike",
+    "Figure": "https://matplotlib.org/stable/api/figure_api.html",
+    "Generator": f"{NUMPY}random/generator.html",
+    "Iterable": f"{PYTHON}collections.abc.html#collections.abc.Iterable",
+    "Mapping": f"{PYTHON}collections.abc.html#collections.abc.Mapping",
+    "PathLike": f"{PYTHON}os.html#os.PathLike",
+    "Sequence": f"{PYTHON}collections.abc.html#collections.abc.Sequence",
+    "ndarray": f"{NUMPY}generated/numpy.ndarray.html",
+}
+"""Where the types of signatures that are not the book's own are documented."""
+_LOG = logging.getLogger(__name__)
+
+
+def pages_by_name(names: Iterable[str]) -> dict[str, str]:
+    """Return a page of the book for each way in which a docstring can name it.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of the files in the folder of the chapters, without their ending.
+
+    Returns
+    -------
+    dict of str to str
+        The page by its place among the chapters ("fourth") and by its name ("gradients").
+
+    Examples
+    --------
+    >>> for name, page in pages_by_name(["04_gradients", "benchmarks"]).items():
+    ...     print(name, page)
+    landing page /index
+    fourth /chapters/04_gradients
+    gradients /chapters/04_gradients
+    benchmarks /chapters/benchmarks
+    """
+    known = {"landing page": "/index"}
+    for name in names:
+        found = CHAPTER_FILE.fullmatch(name)
+        if found:
+            known[ORDINALS[int(found["number"]) - 1]] = f"/chapters/{name}"
+        known[found["name"] if found else name] = f"/chapters/{name}"
+    return known
+
+
+def named_pages(text: str, known: Mapping[str, str]) -> list[tuple[str, str | None]]:
+    """Return the pages of the book that a text names, None for one that does not exist.
+
+    Parameters
+    ----------
+    text : str
+        Part of a docstring.
+    known : mapping of str to str
+        As :func:`pages_by_name` returns it.
+
+    Returns
+    -------
+    list of tuple
+        What the text says, and the page.
+
+    Examples
+    --------
+    >>> known = pages_by_name(["03_saturation", "04_gradients"])
+    >>> named_pages("Used in the third and the fourth chapter.", known)
+    [('third', '/chapters/03_saturation'), ('fourth chapter', '/chapters/04_gradients')]
+    >>> named_pages("Serves the chapter on cooking.", known)
+    [('chapter on cooking', None)]
+    """
+    return [(_said(found), _page(found, known)) for found in PHRASE.finditer(text)]
+
+
+def _page(found: re.Match[str], known: Mapping[str, str]) -> str | None:
+    return known.get(found["ordinal"] or found["name"] or _said(found))
+
+
+def _said(found: re.Match[str]) -> str:
+    return _flowing(found[0].replace("*", ""))
+
+
+def link_pages(text: str, known: Mapping[str, str]) -> str:
+    """Turn the words that name pages of the book into links.
+
+    Parameters
+    ----------
+    text : str
+        Part of a docstring.
+    known : mapping of str to str
+        As :func:`pages_by_name` returns it.
+
+    Returns
+    -------
+    str
+        reStructuredText. Words that name no page of the book stay as they are.
+
+    Examples
+    --------
+    >>> known = pages_by_name(["04_gradients"])
+    >>> link_pages("Derived in the fourth chapter, *Gradients*.", known)
+    'Derived in the :doc:`fourth chapter, Gradients </chapters/04_gradients>`.'
+    """
+
+    def link(found: re.Match[str]) -> str:
+        target = _page(found, known)
+        return found[0] if target is None else f":doc:`{_said(found)} <{target}>`"
+
+    return PHRASE.sub(link, text)
+
+
+def reference_text(docstring: str, known: Mapping[str, str]) -> str:
+    r"""Turn a numpydoc docstring into reStructuredText.
+
+    Parameters
+    ----------
+    docstring : str
+        The docstring, not indented.
+    known : mapping of str to str
+        As :func:`pages_by_name` returns it.
+
+    Returns
+    -------
+    str
+        The same with the sections as Sphinx renders them, and the names of chapters as links.
+
+    Examples
+    --------
+    >>> print(reference_text("Say it.\n\nRaises\n------\nOSError\n    If not.\n", {}))
+    Say it.
+    <BLANKLINE>
+    :Raises:
+    <BLANKLINE>
+        OSError
+            If not.
+    """
+    opening, *rest = HEADING.split(docstring.strip())
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    parts = [opening.strip()]
+    notes = sections.get("Notes", "")
+    if sentence := SENTENCE.match(notes):
+        parts.append(f".. rst-class:: {BOOK_CLASS}\n\n{_indented(_flowing(sentence['first']))}")
+        sections["Notes"] = sentence["rest"]
+    parts += [_section(title, body.strip()) for title, body in sections.items() if body.strip()]
+    text = "\n\n".join(parts)
+    return link_pages(re.sub(r"\[(\d+)\]_", r"[\1]", text), known)
+
+
+def _flowing(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _section(title: str, body: str) -> str:
+    if title in DEFINITIONS:
+        return f":{title}:\n\n{_indented(_definition_list(body))}"
+    if title == "See Also":
+        linked = re.sub(r"^(\S+) : ", r":py:obj:`\1`: ", body, flags=re.MULTILINE)
+        return f".. seealso::\n\n{_indented(linked)}"
+    if title == "References":
+        # the initial of "A. Author" is no number of a list
+        body = re.sub(r"^\.\. \[(\d+)\] ", r"\1. \\", body, flags=re.MULTILINE)
+    return f".. rubric:: {title}\n\n{body}"
+
+
+def _indented(text: str) -> str:
+    return re.sub(r"^(?=.)", "    ", text, flags=re.MULTILINE)
+
+
+def _definition_list(body: str) -> str:
+    """Return terms and what is said of them; a term by itself gets an empty definition."""
+    # the stars of `**gains` and `(*size, n)` are no emphasis
+    escaped = re.sub(r"^\S.*", lambda term: term[0].replace("*", r"\*"), body, flags=re.MULTILINE)
+    return re.sub(r"^(\S.*)(?!\n +\S)$", r"\1\n    ..", escaped, flags=re.MULTILINE)
+
+
+def public_names(module: ModuleType) -> tuple[list[str], list[str]]:
+    """Return a module's public names: those that it defines, as they stand in it, and others.
+
+    Parameters
+    ----------
+    module : module
+        A module with ``__all__``.
+
+    Returns
+    -------
+    own, offered : list of str
+        Names defined here in the order of the source, and those that another module defines.
+
+    Examples
+    --------
+    >>> from attnlib import attention
+    >>> public_names(importlib.import_module("attnlib.attention"))[0][:2]
+    ['AttentionGradients', 'causal_mask']
+    """
+    analyzer = ModuleAnalyzer.for_module(module.__name__)
+    analyzer.analyze()
+    homes = {name: _home(module, name) for name in module.__all__}
+    own = [name for name, home in homes.items() if home == module.__name__]
+    offered = [name for name, home in homes.items() if home != module.__name__]
+    return sorted(own, key=analyzer.tagorder.__getitem__), offered
+
+
+def _home(module: ModuleType, name: str) -> str:
+    """Return the module that defines a name; a constant belongs where it stands."""
+    return getattr(getattr(module, name), "__module__", module.__name__)
+
+
+def described_members(member_of: type) -> list[str]:
+    """Return the members of a class that have something said of them.
+
+    Parameters
+    ----------
+    member_of : type
+        A class.
+
+    Returns
+    -------
+    list of str
+        Public methods and properties with a docstring, and attributes with one below them.
+
+    Examples
+    --------
+    >>> from attnlib.group_mean import Batch, GroupMeanTask
+    >>> described_members(GroupMeanTask)
+    ['n_tokens', 'token_width']
+    """
+    analyzer = ModuleAnalyzer.for_module(member_of.__module__)
+    said = {name for scope, name in analyzer.find_attr_docs() if scope == member_of.__name__}
+    said |= {
+        name
+        for name, member in vars(member_of).items()
+        if isinstance(member, (property, FunctionType)) and inspect.getdoc(member)
+    }
+    return sorted(name for name in said if not name.startswith("_"))
+
+
+def public_home(module: ModuleType) -> str:
+    """Return the name under which a module's functions are imported: the package's, or its own."""
+    package = importlib.import_module(PACKAGE)
+    own = public_names(module)[0]
+    return PACKAGE if set(own) <= set(package.__all__) else module.__name__
+
+
+def module_lines(module: ModuleType, known: Mapping[str, str]) -> list[str]:
+    """Return the reStructuredText of a module's part of the reference."""
+    home = public_home(module)
+    own, offered = public_names(module)
+    stem = module.__name__.rpartition(".")[2]
+    lines: list[str] = []
+    if not inspect.isroutine(getattr(importlib.import_module(PACKAGE), stem, None)):
+        # attnlib.softmax is a function: the module of that name has no entry of its own
+        lines += [f".. py:module:: {module.__name__}", ""]
+    lines += [f".. py:currentmodule:: {home}", ""]
+    lines += [*reference_text(inspect.getdoc(module) or "", known).splitlines(), ""]
+    lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in own), ""]
+    if offered:
+        names = ", ".join(f":py:obj:`~{_home(module, name)}.{name}`" for name in offered)
+        lines += [f"Offered here as well: {names}.", ""]
+    for name in own:
+        lines += [*_entry(home, name, getattr(module, name)), ""]
+    return lines
+
+
+def _entry(home: str, name: str, member: Any) -> list[str]:
+    if inspect.isclass(member):
+        lines = [f".. autoclass:: {home}.{name}"]
+        if members := described_members(member):
+            lines += [f"   :members: {', '.join(members)}", "   :member-order: bysource"]
+        return lines
+    if inspect.isfunction(member):
+        return [f".. autofunction:: {home}.{name}"]
+    return [f".. autodata:: {home}.{name}", "   :no-value:"]
+
+
+class _Generated(SphinxDirective):
+    """A directive whose content is worked out."""
+
+    def parsed(self, lines: list[str], source: str) -> list[Node]:
+        """Parse reStructuredText in the place of the directive."""
+        container = nodes.container()
+        self.state.nested_parse(StringList(lines, source=source), self.content_offset, container)
+        return container.children
+
+    def module(self, stem: str) -> ModuleType:
+        """Import a module of the package, and note that the page depends on it."""
+        module = importlib.import_module(f"{PACKAGE}.{stem}")
+        self.env.note_dependency(str(module.__file__))
+        return module
+
+
+class ModuleReference(_Generated):
+    """``.. attnlib-module:: scores``: what a module says of itself, and all that it offers."""
+
+    required_arguments = 1
+
+    def run(self) -> list[Node]:
+        """Describe the module and its public names."""
+        module = self.module(self.arguments[0])
+        return self.parsed(module_lines(module, known_pages(self.env)), str(module.__file__))
+
+
+class ModuleList(_Generated):
+    """``.. attnlib-modules::``: one line for each module of the content, with a link."""
+
+    has_content = True
+
+    def run(self) -> list[Node]:
+        """List the modules, each by the title of its section and its summary."""
+        lines = []
+        for stem in " ".join(self.content).split():
+            module = self.module(stem)
+            summary = (inspect.getdoc(module) or "").split("\n\n")[0]
+            home = public_home(module)
+            lines += [f":ref:`reference-{stem.replace('_', '-')}`, from ``{home}``"]
+            lines += [f"   {_flowing(summary)}"]
+        return self.parsed(lines, self.get_source_info()[0])
+
+
+def known_pages(env: BuildEnvironment) -> dict[str, str]:
+    """Return the pages of the book that is being built."""
+    return pages_by_name(path.stem for path in Path(env.srcdir).glob("chapters/*.ipynb"))
+
+
+def render_docstring(
+    app: Sphinx, _what: str, name: str, _member: Any, _options: Any, lines: list[str]
+) -> None:
+    """Replace a docstring that autodoc has found by its reStructuredText."""
+    if not name.startswith(f"{PACKAGE}."):
+        return
+    known, docstring = known_pages(app.env), "\n".join(lines)
+    for said, target in named_pages(docstring, known):
+        if target is None:
+            _LOG.warning("the docstring of %s names a page that is not there: %s", name, said)
+    lines[:] = [*reference_text(docstring, known).splitlines(), ""]
+
+
+def signature_text(member: Any) -> tuple[str, str | None]:
+    """Return a signature with its types as the source has them.
+
+    Parameters
+    ----------
+    member : function or class
+        What is called.
+
+    Returns
+    -------
+    arguments : str
+        The parameters with types and defaults, in parentheses.
+    returns : str or None
+        The type of the result of a function.
+
+    Examples
+    --------
+    >>> from attnlib.scaling import fold_key
+    >>> signature_text(fold_key)
+    ('(rule: ScalingRule, key: ArrayLike)', 'np.ndarray')
+    """
+    signature = inspect.signature(member)
+    made = {
+        field.name: field.default_factory()
+        for field in (fields(member) if is_dataclass(member) else ())
+        if field.default_factory is not MISSING
+    }
+    parameters = [
+        parameter.replace(
+            annotation=_written(parameter.annotation),
+            default=made.get(name, parameter.default),
+        )
+        for name, parameter in signature.parameters.items()
+    ]
+    shown = signature.replace(parameters=parameters)
+    arguments = stringify_signature(shown, show_return_annotation=False)
+    return arguments, None if inspect.isclass(member) else _written(signature.return_annotation)
+
+
+def _written(annotation: Any) -> Any:
+    return annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else annotation
+
+
+def render_signature(
+    _app: Sphinx,
+    what: str,
+    name: str,
+    member: Any,
+    _options: Any,
+    _arguments: str | None,
+    _returns: str | None,
+) -> tuple[str, str | None] | None:
+    """Show types by the names that the source gives them, not by what these stand for."""
+    if what in {"function", "class"} and name.startswith(f"{PACKAGE}."):
+        return signature_text(member)
+    return None
+
+
+def link_type(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: Element
+) -> Element | None:
+    """Link a type, by the name that a source gives it, to where it is documented."""
+    if node.get("refdomain") != "py" or node.get("reftype") != "class":
+        return None
+    name = node["reftarget"].rpartition(".")[2]
+    if name in TYPES:
+        return nodes.reference("", "", content, internal=False, refuri=TYPES[name])
+    domain = env.get_domain("py")
+    homes = {
+        full
+        for full, entry in domain.objects.items()
+        if full.startswith(PACKAGE) and full.endswith(f".{name}") and not entry.aliased
+    }
+    if len(homes) != 1:
+        return None
+    return domain.resolve_xref(
+        env, node["refdoc"], app.builder, "class", homes.pop(), node, content
+    )
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the above to the build."""
+    app.setup_extension("sphinx.ext.autodoc")
+    app.setup_extension("sphinx.ext.autosummary")
+    app.add_directive("attnlib-module", ModuleReference)
+    app.add_directive("attnlib-modules", ModuleList)
+    app.connect("autodoc-process-docstring", render_docstring)
+    app.connect("autodoc-process-signature", render_signature)
+    app.connect("missing-reference", link_type)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

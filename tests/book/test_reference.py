@@ -1,0 +1,259 @@
+"""Every public name of attnlib has a docstring that the reference can turn into a page."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from docutils.core import publish_doctree
+
+import attnlib
+from _ext import attnlib_reference as reference
+from tests.book.notebooks import NOTEBOOKS, ROOT, read
+
+STEMS = sorted(
+    module.name for module in pkgutil.iter_modules(attnlib.__path__) if module.name[0] != "_"
+)
+CALLABLES = [
+    (stem, name)
+    for stem in STEMS
+    for name in reference.public_names(importlib.import_module(f"attnlib.{stem}"))[0]
+    if not name.isupper()
+]
+KNOWN = reference.pages_by_name(path.stem for path in ROOT.glob("chapters/*.ipynb"))
+PAGES = [ROOT / "chapters" / "reference.md", *sorted((ROOT / "chapters/reference").glob("*.md"))]
+
+
+def docstring(stem: str, name: str) -> str:
+    return inspect.getdoc(getattr(importlib.import_module(f"attnlib.{stem}"), name)) or ""
+
+
+def directives(name: str) -> Iterator[str]:
+    """Yield what each use of a directive on the pages names."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        yield from re.findall(rf"^\.\. {name}::(.*(?:\n(?: .*)?)*)", text, re.MULTILINE)
+
+
+def test_each_module_has_one_part_of_the_reference_and_one_line_of_its_list() -> None:
+    parts = [words.split()[0] for words in directives("attnlib-module")]
+    lines = [word for words in directives("attnlib-modules") for word in words.split()]
+    assert sorted(parts) == STEMS
+    assert sorted(lines) == STEMS
+
+
+def test_each_public_name_is_in_one_module_alone() -> None:
+    own = [
+        name
+        for stem in STEMS
+        for name in reference.public_names(importlib.import_module(f"attnlib.{stem}"))[0]
+    ]
+    assert len(set(own)) == len(own)
+    assert set(attnlib.__all__) <= set(own)
+
+
+@pytest.mark.parametrize(("stem", "name"), CALLABLES)
+def test_a_docstring_leads_back_to_a_page_of_the_book(stem: str, name: str) -> None:
+    text = reference.reference_text(docstring(stem, name), KNOWN)
+    said = re.search(rf"^\.\. rst-class:: {reference.BOOK_CLASS}\n\n    (.+)$", text, re.MULTILINE)
+    assert said is not None, "the notes do not begin with the chapter"
+    targets = re.findall(r":doc:`[^`<]+ <(/[^>]+)>`", said[1])
+    assert targets
+    assert all((ROOT / f"{target[1:]}.ipynb").is_file() for target in targets)
+
+
+@pytest.mark.parametrize(("stem", "name"), CALLABLES)
+def test_a_docstring_names_pages_that_exist_by_their_titles(stem: str, name: str) -> None:
+    text = docstring(stem, name)
+    assert [said for said, page in reference.named_pages(text, KNOWN) if page is None] == []
+    for found in reference.PHRASE.finditer(text):
+        if found["title"]:
+            opening = read(f"{KNOWN[found['ordinal']][1:]}.ipynb").cells[0].source
+            title = re.search(r"^# (.+)$", opening, re.MULTILINE)[1]
+            assert re.split("[:,]", title)[0] == found["title"]
+
+
+@cache
+def drawn_figures(page: str) -> set[str]:
+    """Return the functions of attnlib.plotting that a notebook calls."""
+    trees = [ast.parse(cell.source) for cell in read(page).cells if cell.cell_type == "code"]
+    return {
+        node.attr
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "plotting"
+    }
+
+
+@pytest.mark.parametrize("name", [name for stem, name in CALLABLES if stem == "plotting"])
+def test_a_figure_is_drawn_on_the_page_that_its_docstring_names(name: str) -> None:
+    drawing = {f"/{page[: -len('.ipynb')]}" for page in NOTEBOOKS if name in drawn_figures(page)}
+    named = {page for _, page in reference.named_pages(docstring("plotting", name), KNOWN)}
+    assert named
+    assert named <= drawing
+
+
+def test_the_examples_of_the_extension_are_true() -> None:
+    result = doctest.testmod(reference)
+    assert result.attempted
+    assert not result.failed
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("text", "pages"),
+        [
+            ("Derived in the fourth chapter, *Gradients*.", ["/chapters/04_gradients"]),
+            ("Serves the\nchapter on training.", ["/chapters/08_training"]),
+            ("Derived in the chapter on the divisor.", ["/chapters/05_divisor"]),
+            (
+                "Introduced in the first chapter, *The puzzle*, and studied in the third, *A*.",
+                ["/chapters/01_puzzle", "/chapters/03_saturation"],
+            ),
+            (
+                "Used in the third and the fourth chapter.",
+                ["/chapters/03_saturation", "/chapters/04_gradients"],
+            ),
+            ("Drawn on the page on benchmarks.", ["/chapters/benchmarks"]),
+            ("Drawn on the landing\npage.", ["/index"]),
+            ("Serves the chapter on training: not below the third.", ["/chapters/08_training"]),
+            ("The first key, the third query, a chapter.", []),
+            ("Serves the chapter on cooking.", [None]),
+        ],
+    )
+    def test_pages_are_found_in_a_sentence(self, text: str, pages: list[str | None]) -> None:
+        assert [page for _, page in reference.named_pages(text, KNOWN)] == pages
+
+    def test_a_page_that_is_not_there_is_no_link(self) -> None:
+        assert reference.link_pages("The chapter on cooking.", KNOWN) == "The chapter on cooking."
+
+
+class Pair(NamedTuple):
+    """Two numbers."""
+
+    left: np.ndarray
+    right: np.ndarray
+    """The second."""
+
+
+@dataclass
+class Box:
+    """A box."""
+
+    names: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Number of names."""
+        return len(self.names)
+
+    def _hidden(self) -> None:
+        """Not public."""
+
+
+def rendered(text: str) -> Any:
+    """Parse reStructuredText, with docutils alone, and fail at its first complaint."""
+    # docutils has Sphinx' directive under its own name
+    plain = text.replace(".. rst-class::", ".. class::")
+    return publish_doctree(plain, settings_overrides={"halt_level": 2, "report_level": 5})
+
+
+class TestDocstrings:
+    DOC = """Say it.
+
+    More of it [1]_.
+
+    Parameters
+    ----------
+    x : array_like, shape (*size, n)
+        Numbers.
+    **gains : float
+        Gains.
+
+    Returns
+    -------
+    first : int
+    second : float
+        Both.
+
+    Notes
+    -----
+    Derived in the fourth
+    chapter, *Gradients*. And a note.
+
+    References
+    ----------
+    .. [1] A. Author, "A title",
+       2020.
+    .. [2] B. Author, "Another".
+
+    Examples
+    --------
+    >>> 1 + 1
+    2
+    """
+
+    @pytest.fixture
+    def text(self) -> str:
+        return reference.reference_text(inspect.cleandoc(self.DOC), {})
+
+    def test_sections_become_definitions_and_lists(self, text: str) -> None:
+        tree = rendered(text)
+        terms = [term.astext() for term in tree.findall(lambda node: node.tagname == "term")]
+        assert terms == ["x", "**gains", "first", "second"]
+        kinds = [node.astext() for node in tree.findall(lambda node: node.tagname == "classifier")]
+        assert kinds == ["array_like, shape (*size, n)", "float", "int", "float"]
+        titles = [node.astext() for node in tree.findall(lambda node: node.tagname == "rubric")]
+        assert titles == ["Notes", "References", "Examples"]
+        works = list(tree.findall(lambda node: node.tagname == "list_item"))
+        assert [work.astext().split(",")[0] for work in works] == ["A. Author", "B. Author"]
+        assert "More of it [1]." in tree.astext()
+
+    def test_the_sentence_on_the_chapter_moves_above_the_parameters(self) -> None:
+        text = reference.reference_text(inspect.cleandoc(self.DOC), KNOWN)
+        link = ":doc:`fourth chapter, Gradients </chapters/04_gradients>`"
+        assert f"    Derived in the {link}.\n\n:Parameters:" in text
+        assert ".. rubric:: Notes\n\nAnd a note." in text
+
+    def test_notes_that_say_nothing_else_leave_no_heading(self) -> None:
+        text = reference.reference_text("A.\n\nNotes\n-----\nUsed in the first chapter.", KNOWN)
+        assert "Notes" not in text
+        assert "/chapters/01_puzzle" in text
+
+    def test_names_to_see_also_become_links(self) -> None:
+        text = reference.reference_text("A.\n\nSee Also\n--------\na.b : As well.", {})
+        assert text.endswith(".. seealso::\n\n    :py:obj:`a.b`: As well.")
+
+
+class TestSignatures:
+    def test_types_are_written_as_in_the_source(self) -> None:
+        arguments, returns = reference.signature_text(attnlib.softmax)
+        assert (arguments, returns) == ("(x: ArrayLike, axis: int = -1)", "np.ndarray")
+
+    def test_classes_show_fields_and_what_makes_their_defaults(self) -> None:
+        assert reference.signature_text(Pair) == ("(left: np.ndarray, right: np.ndarray)", None)
+        assert reference.signature_text(Box) == ("(names: dict[str, int] = {})", None)
+
+    def test_members_are_shown_if_something_is_said_of_them(self) -> None:
+        from attnlib.training import LossGradients
+
+        assert reference.described_members(Box) == ["size"]
+        assert reference.described_members(LossGradients) == [*sorted(LossGradients._fields)]
+        assert reference.described_members(attnlib.ScoreMoments) == []
+
+
+def test_names_of_another_module_are_offered_and_not_repeated() -> None:
+    own, offered = reference.public_names(importlib.import_module("attnlib.training"))
+    assert "Adam" in offered
+    assert "train" in own
+    assert not set(own) & set(offered)
