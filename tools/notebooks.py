@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import sys
 import time
 from pathlib import Path
@@ -52,6 +53,14 @@ ROOT = Path(__file__).resolve().parent.parent
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
 VOLATILE_CELL_METADATA = ("execution", "collapsed", "scrolled", "jupyter", "ExecuteTime")
+SOLUTION = re.compile(r"^:{3,}\{solution-(start|end)\}", re.MULTILINE)
+PREDICTION = re.compile(r"^:class: predict$", re.MULTILINE)
+# What the page hides by a tag JupyterLab hides by these settings.
+HIDDEN = {
+    "hide-cell": {"source_hidden": True, "outputs_hidden": True},
+    "hide-input": {"source_hidden": True},
+    "hide-output": {"outputs_hidden": True},
+}
 STORED_MIME_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex")
 
 
@@ -93,6 +102,40 @@ def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
             cell.metadata.pop(key, None)
         if cell.cell_type == "code":
             cell.outputs = merge_streams(strip_output(output) for output in cell.outputs)
+    return fold(notebook)
+
+
+def fold(notebook: NotebookNode) -> NotebookNode:
+    """Close in JupyterLab what is closed on the page, and answers to predictions.
+
+    The cell that opens a solution stays as it is: JupyterLab shows its text closed by itself.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        The notebook; it is changed in place.
+
+    Returns
+    -------
+    NotebookNode
+        The same notebook.
+    """
+    in_solution = asked = False
+    for cell in notebook.cells:
+        hidden = {}
+        if cell.cell_type == "code":
+            for tag in cell.metadata.get("tags", ()):
+                hidden |= HIDDEN.get(tag, {})
+            hidden |= HIDDEN["hide-cell"] if in_solution else {}
+            hidden |= HIDDEN["hide-output"] if asked else {}
+            asked = False
+        else:
+            marks = SOLUTION.findall(cell.source)
+            hidden = HIDDEN["hide-input"] if in_solution and not marks else {}
+            in_solution = marks[-1] == "start" if marks else in_solution
+            asked = asked or PREDICTION.search(cell.source) is not None
+        if hidden:
+            cell.metadata["jupyter"] = nbformat.from_dict(hidden)
     return notebook
 
 

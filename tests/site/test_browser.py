@@ -47,10 +47,12 @@ STICKING_OUT = """() => {
 
 # What a reader cannot see or make out: hidden text, small figures, the source of mathematics.
 UNREADABLE = r"""() => {
+  // what a reader can open counts as readable; that it opens is a test of its own
+  const CLOSED = "details:not([open]), .toggle-hidden:has(button.toggle-button)";
   const size = (node) => node.getBoundingClientRect();
   const shown = (node) => size(node).height > 0 && getComputedStyle(node).visibility === "visible";
   const select = (what) =>
-    [...document.querySelectorAll(what)].filter((node) => !node.closest("details:not([open])"));
+    [...document.querySelectorAll(what)].filter((node) => !node.closest(CLOSED));
   const text = (node) => (node.innerText || node.outerHTML).slice(0, 60);
   const label = (what, nodes) => nodes.map((node) => `${what}: ${text(node)}`);
   return [
@@ -166,6 +168,23 @@ class TestOffline:
         with visit(browser, site / "search.html", query="?q=softmax") as seen:
             seen.page.wait_for_selector("#search-results li")
         assert seen.errors == []
+
+
+class TestBoxes:
+    """Hints, solutions and deeper parts are closed until they are asked for."""
+
+    @pytest.mark.parametrize("name", ["chapters/04_gradients.html", "chapters/11_exercises.html"])
+    def test_every_closed_box_opens_and_then_all_can_be_read(
+        self, browser: Browser, site: Path, name: str
+    ) -> None:
+        with visit(browser, site / name) as seen:
+            boxes = seen.page.locator(".toggle-hidden > .admonition-title")
+            assert boxes.count() >= 5
+            for _ in range(boxes.count()):
+                boxes.first.click()
+            assert seen.page.locator(".toggle-hidden").count() == 0
+            assert seen.page.evaluate(UNREADABLE) == []
+        assert not seen.errors, "\n".join(seen.errors)
 
 
 class TestLayout:

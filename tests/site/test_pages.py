@@ -57,6 +57,15 @@ def test_every_link_inside_the_site_resolves(site: Path, name: str) -> None:
     assert not found, "\n".join(found)
 
 
+def test_exercises_count_from_one_and_titles_open_solutions(site: Path) -> None:
+    page = pages.parse(site / "chapters/11_exercises.html")
+    for kind, title in (("exercise", "Exercise {}"), ("solution", "Solution to Exercise {}")):
+        found = page.select(f"div.{kind} > .admonition-title")
+        wanted = [title.format(number) for number in range(1, 11)]
+        assert [words.get_text().strip() for words in found] == wanted
+        assert not any(words.find("a") for words in found), "a link would take the click"
+
+
 def test_no_style_sheet_or_script_loads_from_outside(site: Path) -> None:
     found = {
         path.relative_to(site).as_posix(): [url for url in read(path) if pages.is_foreign(url)]
