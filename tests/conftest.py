@@ -19,6 +19,25 @@ from tools.chromium import find_chromium
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+FIRST = (
+    "test_the_book_builds_without_a_warning",
+    "test_every_chapter_runs_where_binder_would_with_another_blas_kernel",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what takes minutes first and what looks at the site last.
+
+    One worker then builds the book while the other has enough to do without it.
+    """
+
+    def turn(item: pytest.Item) -> int:
+        if item.name.startswith(FIRST):
+            return FIRST.index(item.name)
+        return len(FIRST) + ("site" in getattr(item, "fixturenames", ()))
+
+    items.sort(key=turn)
+
 
 @pytest.fixture(scope="session")
 def build_result(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> BuildResult:

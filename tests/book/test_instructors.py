@@ -1,0 +1,59 @@
+"""What the instructors' page says of chapters and exercises is what these say of themselves."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.book.notebooks import CHAPTERS, ROOT, read
+
+PAGE = (ROOT / "chapters" / "instructors.md").read_text(encoding="utf-8")
+MINUTES = {
+    25: "twenty-five minutes",
+    30: "thirty minutes",
+    35: "thirty-five minutes",
+    40: "forty minutes",
+}
+CONTRACT = re.compile(r"\*\*Time\*\* about (\d+) minutes.*?\*\*Difficulty\*\* \S+ (\w+)", re.DOTALL)
+EXERCISE = re.compile(r"^:label: (ex-[\w-]+)\n+[★☆]+ (\w+) ·", re.MULTILINE)
+
+
+def text_of(name: str) -> str:
+    return "\n\n".join(cell.source for cell in read(name).cells if cell.cell_type == "markdown")
+
+
+def cells_of(page: str, pattern: str) -> dict[str, list[str]]:
+    """Return the cells after the first of each table row whose first cell fits the pattern."""
+    rows = re.findall(rf"^\| {pattern} \| (.*) \|$", page, re.MULTILINE)
+    return {name: rest.split(" | ") for name, rest in rows}
+
+
+def test_times_and_difficulties_are_those_of_the_contracts() -> None:
+    stated = cells_of(PAGE, r"\{doc\}`[\w ]+ <(\w+)>`")
+    contracts = {}
+    for name in CHAPTERS:
+        minutes, difficulty = CONTRACT.search(text_of(name)).groups()
+        stem = name.removeprefix("chapters/").removesuffix(".ipynb")
+        contracts[stem] = [MINUTES[int(minutes)], difficulty]
+    assert {stem: cells[:2] for stem, cells in stated.items()} == contracts
+
+
+def test_every_exercise_is_assessed_at_its_difficulty() -> None:
+    stated = cells_of(PAGE, r"\{ref\}`[\w ]+ <([\w-]+)>`")
+    exercises = dict(EXERCISE.findall(text_of("chapters/11_exercises.ipynb")))
+    assert {label: cells[0] for label, cells in stated.items()} == exercises
+    assert len(exercises) == 10
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("| {doc}`A <01_a>` | thirty minutes | gentle | nothing |", {"01_a": 3}),
+        ("| {doc}`A <01_a>` and others | thirty minutes |", {}),
+        ("text with {doc}`A <01_a>` | thirty minutes | gentle |", {}),
+    ],
+)
+def test_rows_of_a_table_are_found(sentence: str, found: dict[str, int]) -> None:
+    rows = cells_of(sentence, r"\{doc\}`[\w ]+ <(\w+)>`")
+    assert {name: len(cells) for name, cells in rows.items()} == found
