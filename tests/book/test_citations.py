@@ -23,6 +23,8 @@ REQUIRED = {
 }
 # What stands in for `howpublished` in an entry of type misc.
 WHERE = {"howpublished", "url", "eprint", "doi"}
+# With one of these a reader finds the work.
+FOUND_BY = [{"doi"}, {"url"}, {"isbn"}, {"eprint", "archiveprefix"}, {"volume", "pages"}]
 
 
 def cited_keys(text: str) -> set[str]:
@@ -49,6 +51,8 @@ def entry_problems(entries: BibliographyData) -> list[str]:
         if entry.type == "misc" and fields & WHERE:
             fields.add("howpublished")
         problems += [f"{key}: no {field}" for field in sorted(REQUIRED[entry.type] - fields)]
+        if not any(needed <= fields for needed in FOUND_BY):
+            problems.append(f"{key}: no DOI, eprint, address or volume and pages to find it by")
         if not (entry.persons.get("author") or entry.persons.get("editor")):
             problems.append(f"{key}: no author")
         if not re.fullmatch(r"(?:1[89]|20)\d\d", entry.fields.get("year", "")):
@@ -91,10 +95,12 @@ def test_cited_keys_are_found(text: str, keys: set[str]) -> None:
 @pytest.mark.parametrize(
     "entry",
     [
-        "@article{a, author={A, B}, title={T}, year={2017}}",
-        "@inproceedings{a, author={A, B}, title={T}, year={2017}}",
-        "@book{a, author={A, B}, title={T}, year={2017}}",
-        "@misc{a, author={A, B}, title={T}, year={2017}}",
+        "@article{a, author={A, B}, title={T}, year={2017}, doi={10.1000/182}}",
+        "@article{a, author={A, B}, title={T}, year={2017}, journal={J}}",
+        "@article{a, author={A, B}, title={T}, year={2017}, journal={J}, eprint={1706.03762}}",
+        "@inproceedings{a, author={A, B}, title={T}, year={2017}, doi={10.1000/182}}",
+        "@book{a, author={A, B}, title={T}, year={2017}, isbn={1}}",
+        "@misc{a, author={A, B}, title={T}, year={2017}, isbn={1}}",
         "@misc{a, title={T}, year={2017}, url={https://example.org}}",
         "@misc{a, author={A, B}, title={T}, year={soon}, url={https://example.org}}",
         "@article{a, author={A, B}, title={T}, year={2017}, journal={J}, doi={nothing}}",
