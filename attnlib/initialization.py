@@ -1,8 +1,8 @@
 """What the usual initialisers make of q, k and the logits: predicted, and measured.
 
 Tokens are outputs of LayerNorm with gain 1 and bias 0, so that the squared length of a token x of
-width E is exactly E; q = x W_q + b_q and k = y W_k + b_k, where all entries of W_q, W_k, b_q and
-b_k are independent with mean 0. Nothing is assumed about the tokens' directions.
+width d_model is exactly d_model; q = x W_q + b_q and k = y W_k + b_k, where all entries of W_q,
+W_k, b_q and b_k are independent with mean 0. Nothing is assumed about the tokens' directions.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class EntryLaw:
     distribution : str
         "normal", "uniform", or "truncated normal", which is cut off at two standard deviations.
     std : callable
-        Takes the width E and the head width d_k, returns the standard deviation; for the
+        Takes the width d_model and the head width d_k, returns the standard deviation; for the
         truncated law that of the normal law *before* it is cut off, as deep-learning libraries
         do, so that the entries' own is smaller.
 
@@ -186,22 +186,22 @@ def _xavier_std(fan_in: int, fan_out: int) -> float:
 
 
 def _fused_xavier_std(width: int, _d_k: int) -> float:
-    """Return that of one 3E × E matrix for W_q, W_k and W_v: it counts as having 3E outputs."""
+    """Return that of W_q, W_k and W_v in one matrix: it counts as having 3 d_model outputs."""
     return _xavier_std(width, 3 * width)
 
 
 def _square_xavier_std(width: int, _d_k: int) -> float:
-    """Return that of one E × E matrix for the W_q of all heads."""
+    """Return that of one d_model × d_model matrix for the W_q of all heads."""
     return _xavier_std(width, width)
 
 
 def _head_xavier_std(width: int, d_k: int) -> float:
-    """Return that of one E × d_k matrix for each head."""
+    """Return that of one d_model × d_k matrix for each head."""
     return _xavier_std(width, d_k)
 
 
 def _linear_std(width: int, _d_k: int) -> float:
-    """Return that of the uniform law between ±1/√E, for weights and biases alike."""
+    """Return that of the uniform law between ±1/√d_model, for weights and biases alike."""
     return 1 / math.sqrt(3 * width)
 
 
@@ -372,26 +372,28 @@ def predict_variances(
     r"""Return the variances of q, k, scores and logits that an initializer leads to.
 
     With entries of variance v_q, v_k and biases of variance β_q, β_k (0 without a bias), for
-    any two LayerNormed tokens of width E and the initializer's multiplier c,
+    any two LayerNormed tokens of width d_model and the initializer's multiplier c,
 
     .. math::
 
-        \mathrm{Var}(q_a) = E v_q + \beta_q, \qquad \mathrm{Var}(k_a) = E v_k + \beta_k,
+        \mathrm{Var}(q_a) = d_{\text{model}} v_q + \beta_q, \qquad
+        \mathrm{Var}(k_a) = d_{\text{model}} v_k + \beta_k,
 
     .. math::
 
         \mathrm{Var}(c\,q\cdot k) = c^2 d_k \mathrm{Var}(q_a)\,\mathrm{Var}(k_a).
 
-    Within one row, that is among the logits of one query, keys of tokens with cosine ρ have
-    correlated components, and what they share moves the whole row:
+    Within one row, that is among the logits of one query, keys of tokens with cosine r have
+    correlated components, and for keys without rotary codes what they share moves the whole row:
 
     .. math::
 
-        \mathrm E\,\frac1{n-1}\sum_j (s_{ij} - \bar s_i)^2
-            = c^2 d_k (E v_q + \beta_q)\, E v_k (1 - \rho).
+        \mathrm E\Bigl[\frac1{n-1}\sum_j (s_{ij} - \bar s_i)^2\Bigr]
+            = c^2 d_k (d_{\text{model}} v_q + \beta_q)\, d_{\text{model}} v_k (1 - r).
 
-    A bias of the keys adds one number to the whole row, so softmax does not see it; a bias of
-    the queries counts in full.
+    A bias of the keys then adds one number to the whole row, so softmax does not see it; a bias
+    of the queries counts in full. Rotary codes turn keys by their positions, so that less is
+    shared, and more of the variance stays within a row.
 
     Parameters
     ----------
@@ -399,13 +401,13 @@ def predict_variances(
         The laws of the weights and the scale; its rule must multiply all scores by one number,
         so not normalise, cap or learn a gain by query.
     width : int
-        The tokens' width E, also called d_model.
+        The tokens' width d_model.
     d_k : int
         Head width.
     n_tokens : int
         Number of keys in a row, at least 2; matters only to a rule that depends on it.
     token_cosine : float
-        Average cosine ρ between two different tokens of a row, from 0 to 1; matters only to
+        Average cosine r between two different tokens of a row, from 0 to 1; matters only to
         `within_row`.
 
     Returns
@@ -473,19 +475,22 @@ def predict_variances(
 def layer_norm(x: ArrayLike) -> np.ndarray:
     r"""Return vectors with mean 0 and mean square 1 along the last axis.
 
-    .. math:: \mathrm{LayerNorm}(x) = \frac{x - \bar x}{\sqrt{\tfrac1E \sum_e (x_e - \bar x)^2}}
+    .. math::
+
+        \mathrm{LayerNorm}(x)
+            = \frac{x - \bar x}{\sqrt{\tfrac1{d_{\text{model}}} \sum_e (x_e - \bar x)^2}}
 
     This is the published definition with gain 1 and bias 0, and without the small number that
     libraries add under the root; so the squared length of the result is its width.
 
     Parameters
     ----------
-    x : array_like, shape (..., E)
+    x : array_like, shape (..., d_model)
         Vectors, none of them constant.
 
     Returns
     -------
-    numpy.ndarray, shape (..., E)
+    numpy.ndarray, shape (..., d_model)
         Of the floating type of `x`.
 
     Raises
@@ -524,20 +529,20 @@ def sample_tokens(
 ) -> np.ndarray:
     r"""Return LayerNormed random tokens that share a direction.
 
-    .. math:: x_j = \sqrt{\rho}\, u + \sqrt{1 - \rho}\, g_j
+    .. math:: x_j = \sqrt{r}\, u + \sqrt{1 - r}\, g_j
 
     Here u is common to all tokens and g_j is drawn uniformly among the directions orthogonal to
-    u; both have mean 0 and squared length E, and so has every token. Two tokens have the cosine
-    ρ on average.
+    u; both have mean 0 and squared length d_model, and so has every token. Two tokens have the
+    cosine r on average.
 
     Parameters
     ----------
     n_tokens : int
         Number of tokens.
     width : int
-        Their width E, at least 3.
+        Their width d_model, at least 3.
     token_cosine : float
-        The average cosine ρ between two of them, from 0 to 1.
+        The average cosine r between two of them, from 0 to 1.
     rng : numpy.random.Generator
         Source of randomness.
 
@@ -601,7 +606,7 @@ def sample_projections(
     initializer : Initializer
         The laws of the entries.
     width : int
-        The tokens' width E, also called d_model.
+        The tokens' width d_model.
     d_k : int
         Head width.
     rng : numpy.random.Generator
@@ -682,7 +687,7 @@ def sample_logit_variances(
     initializer : Initializer
         The laws of the weights, and any scaling rule.
     width : int
-        The tokens' width E, also called d_model; at least 3.
+        The tokens' width d_model, at least 3.
     d_k : int
         Head width.
     n_draws : int
@@ -691,7 +696,7 @@ def sample_logit_variances(
     n_tokens : int
         Number of tokens in a draw, at least 2.
     token_cosine : float
-        The average cosine between two tokens, from 0 to 1; see :func:`sample_tokens`.
+        The average cosine r between two tokens, from 0 to 1; see :func:`sample_tokens`.
     rng : numpy.random.Generator
         Source of randomness.
 
