@@ -1,0 +1,67 @@
+"""Bring interactive figures to life on pages that have no kernel.
+
+The notebook's output holds a figure's markup and its state. Here each page that holds figures gets
+their modules, once each and inline, because a page opened from a disk may not load a module.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from attnlib.figures._base import HERE, module_source, style
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+FIGURE = re.compile(r'<div class="live-figure" data-figure="(\w+)"')
+# Stands in for the model that a live notebook would provide.
+START = """
+const still = (state, listeners = {}) => ({
+  get: (name) => state[name],
+  set(name, value) {
+    if (state[name] === value) return;
+    state[name] = value;
+    (listeners[`change:${name}`] ?? []).forEach((listener) => listener());
+  },
+  on: (event, listener) => (listeners[event] ??= []).push(listener),
+  off() {},
+  save_changes() {},
+});
+document.querySelectorAll('[data-figure="%s"]').forEach((el) =>
+  figure.render({ model: still(JSON.parse(el.dataset.state)), el }));
+"""
+
+
+def page_script(name: str) -> str:
+    """Return a figure's module as a script that starts every figure of its kind on the page."""
+    source = module_source(name).replace("export default", "const figure =")
+    return f'<script type="module">\n{source}{START % name}</script>'
+
+
+def add_modules(
+    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Put what the figures of a page need behind its text."""
+    body = context.get("body") or ""
+    names = sorted(set(FIGURE.findall(body)))
+    if names:
+        scripts = "\n".join(map(page_script, names))
+        context["body"] = f"<style>\n{style()}</style>\n{body}\n{scripts}"
+
+
+def note_sources(_app: Sphinx, config: Config) -> None:
+    """Make pages be written anew, without running anything, when a drawing has changed."""
+    sources = sorted([*HERE.glob("*.js"), *HERE.glob("*.css")])
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources))
+    config["live_figures_digest"] = digest.hexdigest()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the above to the build."""
+    app.add_config_value("live_figures_digest", "", "html")
+    app.connect("config-inited", note_sources)
+    app.connect("html-page-context", add_modules)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

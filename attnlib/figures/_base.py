@@ -1,0 +1,178 @@
+"""What the interactive figures have in common.
+
+A figure has two homes. In a live notebook it is a widget, whose state Python and the browser
+share. On a page without a kernel it is the same markup with the state beside it, and the build
+adds the figure's module to the page once. In both the module finds controls and picture in place
+and only moves them; what they look like is written in Python alone.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anywidget
+import traitlets
+
+HERE = Path(__file__).parent
+
+
+@cache
+def module_source(name: str) -> str:
+    """Return a figure's ES module, with what all modules share in front of it."""
+    return "\n".join((HERE / f"{part}.js").read_text("utf-8") for part in ("_drawing", name))
+
+
+@cache
+def style() -> str:
+    """Return the style sheet of all figures."""
+    return (HERE / "style.css").read_text("utf-8")
+
+
+def number(value: float) -> str:
+    """Return a coordinate, short and without an exponent.
+
+    Examples
+    --------
+    >>> number(12.0), number(1 / 3)
+    ('12', '0.33')
+    """
+    return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def reading(value: float | None) -> str:
+    """Return a slider's value as it is read; ``reading`` of ``_drawing.js`` is the same.
+
+    Examples
+    --------
+    >>> reading(64), reading(1.0), reading(-3.1), reading(None)
+    ('64', '1', '−3.1', 'off')
+    """
+    return "off" if value is None else f"{value:.6g}".replace("-", "−")
+
+
+def nearest(stops: Sequence[float | None], value: float | None) -> int:
+    """Return the place of the stop next to a value; None is a stop of its own.
+
+    Examples
+    --------
+    >>> nearest([None, 0, 0.5], 0.4), nearest([None, 0, 0.5], None)
+    (2, 0)
+    """
+
+    def distance(stop: float | None) -> float:
+        if stop is None or value is None:
+            return 0 if stop is value else math.inf
+        return abs(stop - value)
+
+    return min(range(len(stops)), key=lambda place: distance(stops[place]))
+
+
+def slider(name: str, label: str, stops: Sequence[float | None], value: float | None) -> str:
+    """Return a labelled slider over a list of stops, of which None switches something off."""
+    shown = reading(value)
+    return (
+        f'<label class="slider">{label} <output>{shown}</output>'
+        f'<input type="range" name="{name}" min="0" max="{len(stops) - 1}" step="1" '
+        f'value="{nearest(stops, value)}" data-stops="{json.dumps(list(stops))[1:-1]}" '
+        f'aria-valuetext="{shown}">'
+        "</label>"
+    )
+
+
+def switch(name: str, label: str, value: bool) -> str:
+    """Return a labelled checkbox."""
+    checked = " checked" if value else ""
+    return f'<label class="switch"><input type="checkbox" name="{name}"{checked}> {label}</label>'
+
+
+def presets(label: str, choices: Mapping[str, Mapping[str, Any]], state: Mapping[str, Any]) -> str:
+    """Return a labelled list of states, each of which sets several controls at once.
+
+    It shows the first that fits the present state, or that this is the reader's own.
+    """
+    options = {**choices, "your own": {}}
+    shown = next(text for text, changes in options.items() if changes.items() <= state.items())
+    listed = "".join(
+        f'<option value="{html.escape(json.dumps(changes))}"'
+        f"{'' if changes else ' disabled'}{' selected' if text == shown else ''}>{text}</option>"
+        for text, changes in options.items()
+    )
+    return f'<label class="presets">{label} <select>{listed}</select></label>'
+
+
+def panel(plot: str, width: int, height: int, words: str, kind: str, ticks: Sequence[str]) -> str:
+    """Return a plot that stretches with the page, with the labels of its upright axis.
+
+    Letters stand beside the picture and not in it, so that they keep their size on a phone. The
+    words say all of a figure: of several panels the first has them and the others have none.
+    """
+    named = f'role="img" aria-label="{html.escape(words)}"' if words else 'aria-hidden="true"'
+    labels = "".join(f"<span>{tick}</span>" for tick in ticks)
+    return (
+        f'<div class="figure-panel"><div class="figure-ticks" aria-hidden="true">{labels}</div>'
+        f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" '
+        f'{named} class="{kind}">{plot}</svg></div>'
+    )
+
+
+class LiveFigure(anywidget.AnyWidget):
+    """A figure that a reader can move, with its state in traits.
+
+    A subclass has a trait for each control, named in `state`; `controls`, `picture` and `words`
+    say what the figure looks like in its present state; its ES module, `module`.js beside the
+    class, changes them as the state changes.
+    """
+
+    module: ClassVar[str]
+    state: ClassVar[tuple[str, ...]]
+    still = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, **state: Any) -> None:
+        super().__init__(**state)
+        self.still = self.markup()
+
+    def controls(self) -> str:
+        """Return the controls as HTML."""
+        raise NotImplementedError
+
+    def picture(self) -> str:
+        """Return the picture as SVG."""
+        raise NotImplementedError
+
+    def words(self) -> str:
+        """Return one sentence that says what the picture shows."""
+        raise NotImplementedError
+
+    def markup(self) -> str:
+        """Return the whole figure as it stands, without a script."""
+        return (
+            f'<form class="figure-controls"><fieldset>{self.controls()}'
+            '<button type="reset">Reset</button></fieldset></form>'
+            f'{self.picture()}<p class="figure-words" aria-live="polite">{self.words()}</p>'
+        )
+
+    def values(self) -> dict[str, Any]:
+        """Return the state as plain values."""
+        return {name: getattr(self, name) for name in self.state}
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.values().items())
+        return f"{type(self).__name__}({settings})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """Add to the widget what a page without a kernel shows."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        state = html.escape(json.dumps(self.values()))
+        data["text/plain"] = repr(self)
+        data["text/html"] = (
+            f'<div class="live-figure" data-figure="{self.module}" data-state="{state}">'
+            f"{self.markup()}</div>"
+        )
+        return data, metadata

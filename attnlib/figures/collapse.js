@@ -1,0 +1,32 @@
+// The figure in which a row of weights collapses as the head gets wider; see collapse.py.
+
+const [WIDE, HIGH] = [640, 200];
+
+function bars(weights) {
+  const room = WIDE / weights.length;
+  const width = room * (weights.length <= 64 ? 0.8 : 1);
+  return weights
+    .map((weight, place) =>
+      `M${number(room * (place + 0.5) - width / 2)} ${HIGH}` +
+      `v${number(-HIGH * weight)}h${number(width)}v${number(HIGH * weight)}z`)
+    .join("");
+}
+
+function render({ model, el }) {
+  return connect({ model, el }, ["d_k", "n_keys", "divided", "draw"], (state) => {
+    const { d_k, n_keys, divided, draw } = state;
+    const reach = length(normals(draw, 0, d_k)) / (divided ? Math.sqrt(d_k) : 1);
+    const p = softmax(normals(draw, 1, n_keys).map((g) => reach * g));
+    const svg = el.querySelector("svg");
+    svg.setAttribute("class", divided ? "divided" : "undivided");
+    svg.querySelector(".bars").setAttribute("d", bars(p));
+    svg.querySelector(".even").setAttribute("d", `M0 ${number(HIGH * (1 - 1 / n_keys))}H${WIDE}`);
+    const division = divided ? "divided" : "not divided";
+    const top = p.reduce((a, b) => Math.max(a, b));
+    return `Width ${d_k}, ${n_keys} keys, ${division}: the largest weight is ` +
+      `${top.toFixed(2)}, the row has ${effectivePositions(p).toFixed(1)} effective positions, ` +
+      `and ${meaningfulKeys(p)} of its keys get a meaningful share of the gradient.`;
+  });
+}
+
+export default { render };

@@ -1,0 +1,111 @@
+"""The figure in which a row of weights collapses as the head gets wider."""
+
+from __future__ import annotations
+
+import numpy as np
+import traitlets
+
+from attnlib.figures._base import (
+    LiveFigure,
+    module_source,
+    number,
+    panel,
+    slider,
+    style,
+    switch,
+)
+from attnlib.figures._draws import normals
+from attnlib.gradients import meaningful_keys
+from attnlib.softmax import effective_positions, softmax
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+KEYS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+WIDE, HIGH = 640, 200
+
+
+class Collapse(LiveFigure):
+    """One row of attention weights for a random query and random keys.
+
+    The components of the query and of the keys are independent standard normal numbers. A draw
+    keeps its query and its keys while the other controls move: a wider head has the components of
+    the narrower one and more, and more keys are added behind those that are there.
+
+    Parameters
+    ----------
+    d_k : int
+        Width of the head, one of 1, 2, 4, ..., 512.
+    n_keys : int
+        Number of keys, one of 2, 4, ..., 1024.
+    divided : bool
+        Whether the scores are divided by √d_k.
+    draw : int
+        Which query and which keys.
+
+    Examples
+    --------
+    >>> figure = Collapse(d_k=64, n_keys=16, divided=False)
+    >>> figure
+    Collapse(d_k=64, n_keys=16, divided=False, draw=1)
+    >>> figure.weights.shape
+    (16,)
+    """
+
+    module = "collapse"
+    state = ("d_k", "n_keys", "divided", "draw")
+    _esm = module_source("collapse")
+    _css = style()
+    d_k = traitlets.Enum(WIDTHS, 64).tag(sync=True)
+    n_keys = traitlets.Enum(KEYS, 16).tag(sync=True)
+    divided = traitlets.Bool(default_value=False).tag(sync=True)
+    draw = traitlets.Int(1, min=1, max=9999).tag(sync=True)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights on the screen, shape (n_keys,)."""
+        # Given the query, scores of independent normal keys are its length times normal numbers.
+        length = np.linalg.norm(normals(self.draw, 0, self.d_k))
+        scores = length * normals(self.draw, 1, self.n_keys)
+        return softmax(scores / np.sqrt(self.d_k) if self.divided else scores)
+
+    def controls(self) -> str:
+        """Return sliders for width and keys, the switch, and the button for another draw."""
+        return (
+            slider("d_k", "Head width d<sub>k</sub>", WIDTHS, self.d_k)
+            + slider("n_keys", "Keys", KEYS, self.n_keys)
+            + switch("divided", "divide by √d<sub>k</sub>", self.divided)
+            + '<button type="button" name="draw">Another draw</button>'
+        )
+
+    def picture(self) -> str:
+        """Return a bar for each key, and the even share as a line."""
+        even = number(HIGH * (1 - 1 / self.n_keys))
+        arm = "divided" if self.divided else "undivided"
+        plot = (
+            f'<path class="bars" d="{self.bars()}"/>'
+            f'<path class="even" d="M0 {even}H{WIDE}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
+        )
+        return panel(plot, WIDE, HIGH, self.words(), arm, ["1", "0.5", "0"]) + (
+            '<p class="figure-axis">weight of each key; dashed: an even share</p>'
+        )
+
+    def bars(self) -> str:
+        """Return the outlines of the bars."""
+        room = WIDE / self.n_keys
+        width = room * (0.8 if self.n_keys <= 64 else 1)
+        corners = (
+            f"M{number(room * (place + 0.5) - width / 2)} {HIGH}"
+            f"v{number(-HIGH * weight)}h{number(width)}v{number(HIGH * weight)}z"
+            for place, weight in enumerate(self.weights)
+        )
+        return "".join(corners)
+
+    def words(self) -> str:
+        """Return the largest weight, the effective positions and the meaningful keys."""
+        p = self.weights
+        keys = round(meaningful_keys(p) * self.n_keys)
+        division = "divided" if self.divided else "not divided"
+        return (
+            f"Width {self.d_k}, {self.n_keys} keys, {division}: the largest weight is "
+            f"{p.max():.2f}, the row has {effective_positions(p):.1f} effective positions, and "
+            f"{keys} of its keys get a meaningful share of the gradient."
+        )

@@ -1,0 +1,38 @@
+// The figure in which a reader moves the scores of a short row one by one; see drag_scores.py.
+
+const KEYS = ["first", "second", "third", "fourth", "fifth"];
+const DIVISOR = 8;
+const [WIDE, HIGH] = [640, 200];
+
+function bars(weights) {
+  const room = WIDE / weights.length;
+  return weights
+    .map((weight, place) =>
+      `M${number(room * (place + 0.2))} ${HIGH}` +
+      `v${number(-HIGH * weight)}h${number(0.6 * room)}v${number(HIGH * weight)}z`)
+    .join("");
+}
+
+function render({ model, el }) {
+  return connect({ model, el }, [...KEYS, "divided"], (state) => {
+    const { divided } = state;
+    const scores = KEYS.map((key) => state[key]);
+    const logits = scores.map((score) =>
+      score === null ? -Infinity : score / (divided ? DIVISOR : 1));
+    const p = softmax(logits);
+    const svg = el.querySelector("svg");
+    svg.setAttribute("class", divided ? "divided" : "undivided");
+    svg.querySelector(".bars").setAttribute("d", bars(p));
+    el.querySelectorAll(".figure-keys span").forEach((label, place) => {
+      label.textContent = scores[place] === null ? "off" : p[place].toFixed(3);
+    });
+    const listed = scores.filter((score) => score !== null).map(reading).join(", ");
+    const [top, next] = [...p].sort((a, b) => b - a);
+    return `Scores ${listed}, ${divided ? `divided by ${DIVISOR}` : "not divided"}: ` +
+      `the largest weight is ${top.toFixed(3)}, the next ${next.toFixed(3)}; ` +
+      `the entropy is ${Math.abs(entropy(p)).toFixed(3)} nats, and the row has ` +
+      `${effectivePositions(p).toFixed(2)} effective positions.`;
+  });
+}
+
+export default { render };

@@ -1,0 +1,197 @@
+"""Interactive figures on the built pages show what attnlib computes, at every stop."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from attnlib import figures
+from attnlib.figures._base import LiveFigure
+from tests.site.test_browser import PHONE, visit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PAGES = {
+    figures.Collapse: "index.html",
+    figures.DragScores: "chapters/03_saturation.html",
+    figures.JacobianFigure: "chapters/04_gradients.html",
+    figures.SubtractOrDivide: "chapters/05_divisor.html",
+    figures.Temperature: "chapters/09_temperature.html",
+}
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+COORDINATES = {"d", "x", "y", "width", "height", "cx", "cy", "points", "transform"}
+DESCRIBE = """(root) =>
+  [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis, .figure-keys *")]
+  .map((node) => [node.tagName.toLowerCase(),
+    Object.fromEntries([...node.attributes].map(({ name, value }) => [name, value])),
+    node.children.length ? "" : node.textContent])"""
+SETTINGS = """(root) => [...root.querySelectorAll("input, select")].map((control) =>
+  [control.value, control.checked ?? null, control.getAttribute("aria-valuetext")])"""
+PARSE = f"""(markup) => {{
+  const root = document.createElement("div");
+  root.innerHTML = markup;
+  return [({DESCRIBE})(root), ({SETTINGS})(root)];
+}}"""
+SET = """(form, [name, value]) => {
+  const input = form.elements[name];
+  if (input.type === "checkbox") input.checked = value;
+  else input.value = JSON.parse(`[${input.dataset.stops}]`).indexOf(value);
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+}"""
+CONTROLS = """(form) => [...form.elements].filter((input) => input.tagName === "INPUT")
+  .map((input) => [input.name, input.type === "checkbox" ? [false, true]
+    : JSON.parse(`[${input.dataset.stops}]`)])"""
+PRESETS = """(form) => [...form.querySelectorAll(".presets option:enabled")]
+  .map((option) => JSON.parse(option.value))"""
+CHOOSE = """(form, place) => {
+  const list = form.querySelector(".presets select");
+  list.selectedIndex = place;
+  list.dispatchEvent(new Event("input", { bubbles: true }));
+}"""
+
+
+def same(shown: list[Any], wanted: list[Any]) -> bool:
+    """Compare two described pictures: coordinates to a hundredth, all else to the letter."""
+    if [part[0] for part in shown] != [part[0] for part in wanted]:
+        return False
+    for (_, ours, text), (_, theirs, other) in zip(shown, wanted, strict=True):
+        if text != other or ours.keys() != theirs.keys():
+            return False
+        for name in ours:
+            if name not in COORDINATES:
+                if ours[name] != theirs[name]:
+                    return False
+                continue
+            if NUMBER.sub("", ours[name]) != NUMBER.sub("", theirs[name]):
+                return False
+            numbers = [
+                np.array(NUMBER.findall(value), float) for value in (ours[name], theirs[name])
+            ]
+            if not np.allclose(*numbers, rtol=0, atol=0.0101):
+                return False
+    return True
+
+
+class Shown:
+    """One figure on a page."""
+
+    def __init__(self, page: Page, kind: type[LiveFigure]) -> None:
+        self.page = page
+        self.place = page.locator(f'[data-figure="{kind.module}"]').first
+        self.form = self.place.locator("form")
+        self.controls: dict[str, list[Any]] = dict(self.form.evaluate(CONTROLS))
+        self.presets: list[dict[str, Any]] = self.form.evaluate(PRESETS)
+
+    def set(self, name: str, value: Any) -> None:
+        self.form.evaluate(SET, [name, value])
+
+    def choose(self, place: int) -> None:
+        self.form.evaluate(CHOOSE, place)
+
+    def reset(self) -> None:
+        self.form.locator("button[type=reset]").click()
+
+    def described(self) -> list[Any]:
+        return self.place.evaluate(DESCRIBE)
+
+    def draws(self, figure: LiveFigure) -> bool:
+        picture, settings = self.page.evaluate(PARSE, figure.markup())
+        return same(self.described(), picture) and self.place.evaluate(SETTINGS) == settings
+
+
+@pytest.mark.parametrize("kind", PAGES, ids=lambda kind: kind.__name__)
+class TestEveryFigure:
+    def test_it_shows_what_attnlib_computes_at_every_stop(
+        self, browser: Browser, site: Path, kind: type[LiveFigure]
+    ) -> None:
+        with visit(browser, site / PAGES[kind]) as seen:
+            shown, start = Shown(seen.page, kind), kind().values()
+            assert shown.draws(kind())
+            for name, stops in shown.controls.items():
+                for value in stops:
+                    shown.set(name, value)
+                    assert shown.draws(kind(**start | {name: value})), (name, value)
+                shown.reset()
+            for place, preset in enumerate(shown.presets):
+                shown.choose(place)
+                assert shown.draws(kind(**start | preset)), preset
+            shown.reset()
+            rng = np.random.default_rng(5)
+            for _ in range(30):
+                state = dict(start)
+                for name, stops in shown.controls.items():
+                    state[name] = stops[rng.integers(len(stops))]
+                    shown.set(name, state[name])
+                assert shown.draws(kind(**state)), state
+        assert not seen.errors, "\n".join(seen.errors)
+
+    def test_each_stop_of_each_control_changes_it_and_reset_takes_it_back(
+        self, browser: Browser, site: Path, kind: type[LiveFigure]
+    ) -> None:
+        with visit(browser, site / PAGES[kind]) as seen:
+            shown = Shown(seen.page, kind)
+            first = shown.described()
+            for name, stops in shown.controls.items():
+                pictures = []
+                for value in stops:
+                    shown.set(name, value)
+                    pictures.append(str(shown.described()))
+                assert all(one != other for one, other in itertools.pairwise(pictures)), name
+            pictures = []
+            for place in range(len(shown.presets)):
+                shown.choose(place)
+                pictures.append(str(shown.described()))
+            assert len(set(pictures)) == len(shown.presets)
+            for button in shown.form.locator("button[name]").all():
+                before = shown.described()
+                button.click()
+                assert shown.described() != before
+            shown.reset()
+            assert shown.described() == first
+
+    def test_it_answers_to_keys_and_touch(
+        self, browser: Browser, site: Path, kind: type[LiveFigure]
+    ) -> None:
+        with visit(browser, site / PAGES[kind], width=PHONE) as seen:
+            shown = Shown(seen.page, kind)
+            for slider in shown.form.locator("input[type=range]").all():
+                before = shown.described()
+                slider.focus()
+                at_the_left = slider.input_value() == "0"
+                seen.page.keyboard.press("ArrowRight" if at_the_left else "ArrowLeft")
+                assert shown.described() != before
+                assert slider.get_attribute("aria-valuetext")
+            targets = shown.form.locator("input[type=range], label.switch, button, select")
+            for control in targets.all():
+                assert control.bounding_box()["height"] >= 24  # WCAG 2.2, target size
+
+    def test_without_scripts_the_first_picture_stands_and_no_dead_control(
+        self, browser: Browser, site: Path, kind: type[LiveFigure]
+    ) -> None:
+        with visit(browser, site / PAGES[kind], scripts=False) as seen:
+            place = seen.page.locator(f'[data-figure="{kind.module}"]').first
+            pictures = place.locator("svg").all()
+            assert pictures
+            assert all(picture.is_visible() for picture in pictures)
+            assert place.locator(".figure-words").is_visible()
+            assert not place.locator("form").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "alike"),
+    [
+        (["path", {"d": "M1 2"}, ""], ["path", {"d": "M1 2.01"}, ""], True),
+        (["path", {"d": "M1 2"}, ""], ["path", {"d": "M1 2.02"}, ""], False),
+        (["path", {"d": "M1 2"}, ""], ["path", {"d": "M1 2 3"}, ""], False),
+        (["path", {"class": "a"}, ""], ["path", {"class": "b"}, ""], False),
+        (["p", {}, "0.43"], ["p", {}, "0.44"], False),
+    ],
+)
+def test_pictures_are_compared(ours: list[Any], theirs: list[Any], alike: bool) -> None:
+    assert same([ours], [theirs]) is alike
