@@ -26,7 +26,7 @@ FIRST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes minutes first and what looks at the site last.
+    """Put what takes minutes first and what looks at the build last.
 
     One worker then builds the book while the other has enough to do without it.
     """
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def turn(item: pytest.Item) -> int:
         if item.name.startswith(FIRST):
             return FIRST.index(item.name)
-        return len(FIRST) + ("site" in getattr(item, "fixturenames", ()))
+        return len(FIRST) + ("build_result" in getattr(item, "fixturenames", ()))
 
     items.sort(key=turn)
 

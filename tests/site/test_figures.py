@@ -33,27 +33,37 @@ DESCRIBE = """(root) =>
     node.children.length ? "" : node.textContent])"""
 SETTINGS = """(root) => [...root.querySelectorAll("input, select")].map((control) =>
   [control.value, control.checked ?? null, control.getAttribute("aria-valuetext")])"""
-PARSE = f"""(markup) => {{
+READ = f"(root) => [({DESCRIBE})(root), ({SETTINGS})(root)]"
+PARSE = f"""(markups) => markups.map((markup) => {{
   const root = document.createElement("div");
   root.innerHTML = markup;
-  return [({DESCRIBE})(root), ({SETTINGS})(root)];
+  return ({READ})(root);
+}})"""
+# Each step is a list of [control, value]; a preset's control is its list, and no control is Reset.
+WALK = f"""(root, steps) => {{
+  const form = root.querySelector("form");
+  return steps.map((step) => {{
+    for (const [name, value] of step) {{
+      if (!name) {{
+        form.querySelector("button[type=reset]").click();
+        continue;
+      }}
+      const list = form.querySelector(".presets select");
+      const input = name === "presets" ? list : form.elements[name];
+      if (input.type === "checkbox") input.checked = value;
+      else if (name === "presets") input.selectedIndex = value;
+      else input.value = JSON.parse(`[${{input.dataset.stops}}]`).indexOf(value);
+      input.dispatchEvent(new Event("input", {{ bubbles: true }}));
+    }}
+    return ({READ})(root);
+  }});
 }}"""
-SET = """(form, [name, value]) => {
-  const input = form.elements[name];
-  if (input.type === "checkbox") input.checked = value;
-  else input.value = JSON.parse(`[${input.dataset.stops}]`).indexOf(value);
-  input.dispatchEvent(new Event("input", { bubbles: true }));
-}"""
+RESET = ("", None)
 CONTROLS = """(form) => [...form.elements].filter((input) => input.tagName === "INPUT")
   .map((input) => [input.name, input.type === "checkbox" ? [false, true]
     : JSON.parse(`[${input.dataset.stops}]`)])"""
 PRESETS = """(form) => [...form.querySelectorAll(".presets option:enabled")]
   .map((option) => JSON.parse(option.value))"""
-CHOOSE = """(form, place) => {
-  const list = form.querySelector(".presets select");
-  list.selectedIndex = place;
-  list.dispatchEvent(new Event("input", { bubbles: true }));
-}"""
 
 
 def same(shown: list[Any], wanted: list[Any]) -> bool:
@@ -88,21 +98,12 @@ class Shown:
         self.controls: dict[str, list[Any]] = dict(self.form.evaluate(CONTROLS))
         self.presets: list[dict[str, Any]] = self.form.evaluate(PRESETS)
 
-    def set(self, name: str, value: Any) -> None:
-        self.form.evaluate(SET, [name, value])
-
-    def choose(self, place: int) -> None:
-        self.form.evaluate(CHOOSE, place)
-
-    def reset(self) -> None:
-        self.form.locator("button[type=reset]").click()
+    def walk(self, steps: list[list[tuple[str, Any]]]) -> list[Any]:
+        """Return picture and settings after each of some steps."""
+        return self.place.evaluate(WALK, steps)
 
     def described(self) -> list[Any]:
         return self.place.evaluate(DESCRIBE)
-
-    def draws(self, figure: LiveFigure) -> bool:
-        picture, settings = self.page.evaluate(PARSE, figure.markup())
-        return same(self.described(), picture) and self.place.evaluate(SETTINGS) == settings
 
 
 @pytest.mark.parametrize("kind", PAGES, ids=lambda kind: kind.__name__)
@@ -112,23 +113,25 @@ class TestEveryFigure:
     ) -> None:
         with visit(browser, site / PAGES[kind]) as seen:
             shown, start = Shown(seen.page, kind), kind().values()
-            assert shown.draws(kind())
+            steps: list[list[tuple[str, Any]]] = [[]]
+            states = [start]
             for name, stops in shown.controls.items():
-                for value in stops:
-                    shown.set(name, value)
-                    assert shown.draws(kind(**start | {name: value})), (name, value)
-                shown.reset()
-            for place, preset in enumerate(shown.presets):
-                shown.choose(place)
-                assert shown.draws(kind(**start | preset)), preset
-            shown.reset()
+                steps += [[RESET, (name, value)] for value in stops]
+                states += [start | {name: value} for value in stops]
+            steps += [[RESET, ("presets", place)] for place in range(len(shown.presets))]
+            states += [start | preset for preset in shown.presets]
             rng = np.random.default_rng(5)
             for _ in range(30):
-                state = dict(start)
-                for name, stops in shown.controls.items():
-                    state[name] = stops[rng.integers(len(stops))]
-                    shown.set(name, state[name])
-                assert shown.draws(kind(**state)), state
+                chosen = {
+                    name: stops[rng.integers(len(stops))] for name, stops in shown.controls.items()
+                }
+                steps.append([RESET, *chosen.items()])
+                states.append(start | chosen)
+            wanted = seen.page.evaluate(PARSE, [kind(**state).markup() for state in states])
+            pairs = zip(shown.walk(steps), wanted, states, strict=True)
+            for (picture, settings), (other, others), state in pairs:
+                assert same(picture, other), state
+                assert settings == others, state
         assert not seen.errors, "\n".join(seen.errors)
 
     def test_each_stop_of_each_control_changes_it_and_reset_takes_it_back(
@@ -138,21 +141,15 @@ class TestEveryFigure:
             shown = Shown(seen.page, kind)
             first = shown.described()
             for name, stops in shown.controls.items():
-                pictures = []
-                for value in stops:
-                    shown.set(name, value)
-                    pictures.append(str(shown.described()))
+                pictures = [picture for picture, _ in shown.walk([[(name, v)] for v in stops])]
                 assert all(one != other for one, other in itertools.pairwise(pictures)), name
-            pictures = []
-            for place in range(len(shown.presets)):
-                shown.choose(place)
-                pictures.append(str(shown.described()))
-            assert len(set(pictures)) == len(shown.presets)
+            presets = shown.walk([[("presets", place)] for place in range(len(shown.presets))])
+            assert len({str(picture) for picture, _ in presets}) == len(shown.presets)
             for button in shown.form.locator("button[name]").all():
                 before = shown.described()
                 button.click()
                 assert shown.described() != before
-            shown.reset()
+            shown.form.locator("button[type=reset]").click()
             assert shown.described() == first
 
     def test_it_answers_to_keys_and_touch(
