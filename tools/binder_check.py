@@ -115,7 +115,8 @@ def clean_environment(binaries: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("PYTHON", "PYTEST", "VIRTUAL_ENV", "COVERAGE"))
     }
-    return kept | {"PATH": f"{binaries}{os.pathsep}{kept['PATH']}"}
+    # pip need not compile what no notebook imports; Python compiles the rest when it is imported
+    return kept | {"PATH": f"{binaries}{os.pathsep}{kept['PATH']}", "PIP_COMPILE": "0"}
 
 
 def follow(work: Path, extra: Mapping[str, str] | None = None) -> str:

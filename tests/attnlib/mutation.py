@@ -31,6 +31,8 @@ from types import FunctionType
 import pytest
 from _pytest.runner import runtestprotocol
 
+import attnlib
+
 HERE = Path(__file__).parent
 PACKAGE = HERE.parents[1] / "attnlib"
 TEST_FILES = {
@@ -266,6 +268,18 @@ class MutationRun:
         self.equivalent = frozenset(equivalent)
         self.survivors: list[str] = []
         self.count = 0
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out the errors of other modules' functions, unless many modules use this one."""
+        if not self.module.startswith("_"):
+            items[:] = [item for item in items if self.concerns(item)]
+
+    def concerns(self, item: pytest.Item) -> bool:
+        """Tell whether a test of errors is about a function of the module itself."""
+        if item.path.name != "test_errors.py" or not hasattr(item, "callspec"):
+            return True
+        function = getattr(attnlib, item.callspec.params.get("name", ""), None)
+        return getattr(function, "__module__", None) == f"attnlib.{self.module}"
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run every test once, then for every mutant the tests that call what it alters."""

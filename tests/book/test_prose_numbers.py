@@ -40,9 +40,11 @@ def unnoticed(texts: list[prose.Passage], printed_lines: list[str]) -> list[str]
     for index, passage in enumerate(texts):
         for numeral in prose.numerals(passage.text):
             for altered in alterations(passage.text, numeral):
-                changed = [*texts]
-                changed[index] = replace(passage, text=altered)
-                if not prose.check_passages(changed, printed_lines):
+                changed = replace(passage, text=altered)
+                if prose.unbound(changed, printed_lines):
+                    continue  # the altered passage alone shows it
+                others = [*texts[:index], changed, *texts[index + 1 :]]
+                if not prose.check_passages(others, printed_lines):
                     missed.append(f"{passage.where}: {numeral.text} in «{altered[:60]}»")
     return missed
 
