@@ -10,7 +10,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from attnlib.figures._base import HERE, module_source, style
+from attnlib.figures._base import HERE, module_source, style_source
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -49,7 +49,7 @@ def add_modules(
     names = sorted(set(FIGURE.findall(body)))
     if names:
         scripts = "\n".join(map(page_script, names))
-        context["body"] = f"<style>\n{style()}</style>\n{body}\n{scripts}"
+        context["body"] = f"<style>\n{style_source(*names)}</style>\n{body}\n{scripts}"
 
 
 def note_sources(_app: Sphinx, config: Config) -> None:

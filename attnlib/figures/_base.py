@@ -29,9 +29,10 @@ def module_source(name: str) -> str:
 
 
 @cache
-def style() -> str:
-    """Return the style sheet of all figures."""
-    return (HERE / "style.css").read_text("utf-8")
+def style_source(*names: str) -> str:
+    """Return the style of all figures, and behind it that of some figures where they have one."""
+    sheets = (HERE / f"{part}.css" for part in ("_style", *names))
+    return "\n".join(sheet.read_text("utf-8") for sheet in sheets if sheet.exists())
 
 
 def number(value: float) -> str:
@@ -125,13 +126,22 @@ class LiveFigure(anywidget.AnyWidget):
     """A figure that a reader can move, with its state in traits.
 
     A subclass has a trait for each control, named in `state`; `controls`, `picture` and `words`
-    say what the figure looks like in its present state; its ES module, `module`.js beside the
-    class, changes them as the state changes.
+    say what the figure looks like in its present state. The ES module beside the class, of the
+    same name as the class's own, changes them as the state changes; a style sheet of that name
+    may stand there too.
     """
 
     module: ClassVar[str]
     state: ClassVar[tuple[str, ...]]
     still = traitlets.Unicode().tag(sync=True)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Find the module and the style of a new figure."""
+        if LiveFigure in cls.__bases__:  # ipywidgets derives classes of its own from these
+            cls.module = cls.__module__.rpartition(".")[2]
+            cls._esm = module_source(cls.module)
+            cls._css = style_source(cls.module)
+        super().__init_subclass__(**kwargs)
 
     def __init__(self, **state: Any) -> None:
         super().__init__(**state)

@@ -7,11 +7,9 @@ import traitlets
 
 from attnlib.figures._base import (
     LiveFigure,
-    module_source,
     number,
     panel,
     slider,
-    style,
     switch,
 )
 from attnlib.figures._draws import normals
@@ -50,10 +48,7 @@ class Collapse(LiveFigure):
     (16,)
     """
 
-    module = "collapse"
     state = ("d_k", "n_keys", "divided", "draw")
-    _esm = module_source("collapse")
-    _css = style()
     d_k = traitlets.Enum(WIDTHS, 64).tag(sync=True)
     n_keys = traitlets.Enum(KEYS, 16).tag(sync=True)
     divided = traitlets.Bool(default_value=False).tag(sync=True)

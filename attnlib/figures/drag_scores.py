@@ -7,13 +7,11 @@ import traitlets
 
 from attnlib.figures._base import (
     LiveFigure,
-    module_source,
     number,
     panel,
     presets,
     reading,
     slider,
-    style,
     switch,
 )
 from attnlib.softmax import effective_positions, entropy, softmax
@@ -60,10 +58,7 @@ class DragScores(LiveFigure):
     array([0.419, 0.254, 0.326, 0.   , 0.   ])
     """
 
-    module = "drag_scores"
     state = (*KEYS, "divided")
-    _esm = module_source("drag_scores")
-    _css = style()
     first = traitlets.Float(-20, min=LOWEST, max=HIGHEST).tag(sync=True)
     second = traitlets.Float(3, min=LOWEST, max=HIGHEST).tag(sync=True)
     third = traitlets.Float(25, min=LOWEST, max=HIGHEST, allow_none=True).tag(sync=True)

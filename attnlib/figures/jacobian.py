@@ -7,7 +7,7 @@ import html
 import numpy as np
 import traitlets
 
-from attnlib.figures._base import LiveFigure, module_source, number, slider, style
+from attnlib.figures._base import LiveFigure, number, slider
 from attnlib.softmax import softmax, softmax_jacobian
 
 # From -6 to 6 in steps of a half, whole numbers as such.
@@ -42,10 +42,7 @@ class JacobianFigure(LiveFigure):
     array([ 0.1875, -0.0625, -0.0625, -0.0625])
     """
 
-    module = "jacobian"
     state = ("s1", "s2", "s3", "s4", "factor")
-    _esm = module_source("jacobian")
-    _css = style()
     s1 = traitlets.Enum(LOGITS, 3).tag(sync=True)
     s2 = traitlets.Enum(LOGITS, 1).tag(sync=True)
     s3 = traitlets.Enum(LOGITS, 0).tag(sync=True)

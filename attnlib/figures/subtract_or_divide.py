@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import traitlets
 
-from attnlib.figures._base import LiveFigure, module_source, number, panel, slider, style
+from attnlib.figures._base import LiveFigure, number, panel, slider
 from attnlib.softmax import softmax
 
 SCORES = (100, 102, 103)
@@ -80,10 +80,7 @@ class SubtractOrDivide(LiveFigure):
     array([0.28 , 0.342, 0.378])
     """
 
-    module = "subtract_or_divide"
     state = ("subtracted", "divisor")
-    _esm = module_source("subtract_or_divide")
-    _css = style()
     subtracted = traitlets.Enum(SUBTRAHENDS, 0).tag(sync=True)
     divisor = traitlets.Enum(DIVISORS, 1).tag(sync=True)
 

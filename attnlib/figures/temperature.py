@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import traitlets
 
-from attnlib.figures._base import LiveFigure, module_source, number, panel, slider, style
+from attnlib.figures._base import LiveFigure, number, panel, slider
 from attnlib.figures._draws import normals
 from attnlib.softmax import effective_positions, entropy, softmax
 
@@ -42,10 +42,7 @@ class Temperature(LiveFigure):
     (16,)
     """
 
-    module = "temperature"
     state = ("ratio", "d_k", "n_keys", "draw")
-    _esm = module_source("temperature")
-    _css = style()
     ratio = traitlets.Enum(RATIOS, 1).tag(sync=True)
     d_k = traitlets.Enum(WIDTHS, 64).tag(sync=True)
     n_keys = traitlets.Enum(KEYS, 16).tag(sync=True)
