@@ -58,12 +58,17 @@ function connect({ model, el }, names, draw) {
   }
   const form = el.querySelector("form");
   const first = Object.fromEntries(names.map((name) => [name, model.get(name)]));
+  let setting = false;
   const set = (changes) => {
+    setting = true; // one drawing for all changes together
     Object.entries(changes).forEach(([name, value]) => model.set(name, value));
+    setting = false;
+    update();
     model.save_changes();
   };
   const stops = (input) => JSON.parse(`[${input.dataset.stops}]`);
   const update = () => {
+    if (setting) return;
     const state = Object.fromEntries(names.map((name) => [name, model.get(name)]));
     for (const input of form.querySelectorAll("input")) {
       const value = state[input.name];

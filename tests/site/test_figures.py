@@ -12,7 +12,7 @@ import pytest
 
 from attnlib import figures
 from attnlib.figures._base import LiveFigure
-from tests.site.test_browser import PHONE, visit
+from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -40,24 +40,24 @@ PARSE = f"""(markups) => markups.map((markup) => {{
   return ({READ})(root);
 }})"""
 # Each step is a list of [control, value]; a preset's control is its list, and no control is Reset.
-WALK = f"""(root, steps) => {{
+WALK = """(root, steps) => {
   const form = root.querySelector("form");
-  return steps.map((step) => {{
-    for (const [name, value] of step) {{
-      if (!name) {{
+  return steps.map((step) => {
+    for (const [name, value] of step) {
+      if (!name) {
         form.querySelector("button[type=reset]").click();
         continue;
-      }}
+      }
       const list = form.querySelector(".presets select");
       const input = name === "presets" ? list : form.elements[name];
       if (input.type === "checkbox") input.checked = value;
       else if (name === "presets") input.selectedIndex = value;
-      else input.value = JSON.parse(`[${{input.dataset.stops}}]`).indexOf(value);
-      input.dispatchEvent(new Event("input", {{ bubbles: true }}));
-    }}
-    return ({READ})(root);
-  }});
-}}"""
+      else input.value = JSON.parse(`[${input.dataset.stops}]`).indexOf(value);
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    return (READ)(root);
+  });
+}"""
 RESET = ("", None)
 CONTROLS = """(form) => [...form.elements].filter((input) => input.tagName === "INPUT")
   .map((input) => [input.name, input.type === "checkbox" ? [false, true]
@@ -100,7 +100,12 @@ class Shown:
 
     def walk(self, steps: list[list[tuple[str, Any]]]) -> list[Any]:
         """Return picture and settings after each of some steps."""
-        return self.place.evaluate(WALK, steps)
+        return self.place.evaluate(WALK.replace("READ", READ), steps)
+
+    def heights(self, steps: list[list[tuple[str, Any]]]) -> list[float]:
+        """Return the figure's height after each of some steps."""
+        height = "(root) => root.getBoundingClientRect().height"
+        return self.place.evaluate(WALK.replace("READ", height), steps)
 
     def described(self) -> list[Any]:
         return self.place.evaluate(DESCRIBE)
@@ -151,6 +156,18 @@ class TestEveryFigure:
                 assert shown.described() != before
             shown.form.locator("button[type=reset]").click()
             assert shown.described() == first
+
+    @pytest.mark.parametrize("width", [SMALL_PHONE, PHONE, DESK])
+    def test_what_stands_below_it_stays_where_it_is(
+        self, browser: Browser, site: Path, kind: type[LiveFigure], width: int
+    ) -> None:
+        with visit(browser, site / PAGES[kind], width=width) as seen:
+            shown = Shown(seen.page, kind)
+            heights = shown.heights(
+                [[(name, value)] for name, stops in shown.controls.items() for value in stops]
+                + [[("presets", place)] for place in range(len(shown.presets))]
+            )
+            assert max(heights) - min(heights) < 0.5, heights
 
     def test_it_answers_to_keys_and_touch(
         self, browser: Browser, site: Path, kind: type[LiveFigure]

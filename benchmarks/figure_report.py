@@ -1,0 +1,79 @@
+"""What was measured of the interactive figures, as words: targets, verdicts, table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.report import table
+
+COMMITTED = Path(__file__).with_name("figures.json")
+"""The results that the book shows."""
+
+
+class Limit(NamedTuple):
+    """What every figure should keep to."""
+
+    name: str
+    most: float
+    unit: str
+    digits: int
+    of: Callable[[Mapping[str, Any]], float]
+
+
+def worst(what: str) -> Callable[[Mapping[str, Any]], float]:
+    """Return what finds the largest value of a kind among a figure's controls."""
+    return lambda figure: max(control[what] for control in figure["controls"].values())
+
+
+LIMITS = (
+    Limit("drawn after", 500, " ms", 0, lambda figure: figure["drawn"]),
+    Limit("event to paint, 95 %", 22, " ms", 1, worst("paint p95")),
+    Limit("handler, half", 1, " ms", 1, worst("handler p50")),
+    Limit("compressed", 15, " kB", 1, lambda figure: figure["bytes"] / 1000),
+    Limit("layout shift", 0, "", 0, lambda figure: figure["shift"]),
+)
+
+
+def load(path: Path = COMMITTED) -> dict[str, Any]:
+    """Read results; by default those that the book shows."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _shown(limit: Limit, value: float) -> str:
+    text = f"{value:.{limit.digits}f}{limit.unit}"
+    return text if value <= limit.most else f"**{text}**"
+
+
+def figure_table(results: Mapping[str, Any]) -> str:
+    """Return a row for each figure, with what is above its limit in bold."""
+    rows = [
+        [name.replace("_", " "), *(_shown(limit, limit.of(figure)) for limit in LIMITS)]
+        for name, figure in results["figures"].items()
+    ]
+    limits = ["at most", *(f"{limit.most}{limit.unit}" for limit in LIMITS)]
+    return table(["figure", *(limit.name for limit in LIMITS)], [*rows, limits])
+
+
+def shortfalls(results: Mapping[str, Any]) -> str:
+    """Say which figure misses which limit, or that none does."""
+    missed = [
+        f"- **{name.replace('_', ' ')}**, {limit.name}: {_shown(limit, limit.of(figure))}, "
+        f"wanted at most {limit.most}{limit.unit}."
+        for name, figure in results["figures"].items()
+        for limit in LIMITS
+        if limit.of(figure) > limit.most
+    ]
+    return "\n".join(missed) or "Every figure keeps to every limit."
+
+
+def machine_line(results: Mapping[str, Any]) -> str:
+    """Return what the figures were measured with."""
+    machine = results["machine"]
+    return (
+        f"{machine['browser']} without a window, {machine['processor']}, {machine['system']}, "
+        f"{results['events']} events for each control, {results['loads']} loads, "
+        f"{machine['date']}."
+    )

@@ -1,0 +1,195 @@
+"""Measure in a browser how fast the interactive figures answer, and how heavy they are.
+
+``make bench`` calls this after the comparison with other libraries, in the environment of the
+tests, because it needs the built book and a Chromium. Each figure of the built pages is loaded
+several times from the disk, and every control is moved 200 times at moments that have nothing to
+do with the screen's frames. Timed are the handler, and the way from the event to the end of the
+frame that shows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import gzip
+import json
+import platform
+import re
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import figure_report
+from benchmarks.facts import processor
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "_build" / "html"
+WRITTEN = ROOT / "_build" / "bench" / "figures.json"
+FIGURE = re.compile(r'class="live-figure[^"]*" data-figure="(\w+)"')
+EVENTS, LOADS = 200, 9
+PHONE = {"width": 390, "height": 844}
+
+# What shifts inside a figure is noted from the first moment on, and all else once they are moved.
+WATCH = """
+globalThis.shifts = [];
+globalThis.all = false;
+new PerformanceObserver((list) => {
+  const element = (node) => (node?.closest ? node : node?.parentElement);
+  const inside = ({ node }) => element(node)?.closest(".live-figure");
+  const counted = list.getEntries().filter(({ sources }) => all || sources.some(inside));
+  shifts.push(...counted.map(({ value }) => value));
+}).observe({ type: "layout-shift", buffered: true });
+"""
+# Modules have run when the document's content counts as loaded.
+DRAWN = """() => {
+  const painted = performance.getEntriesByName("first-contentful-paint")[0].startTime;
+  const [{ domContentLoadedEventEnd }] = performance.getEntriesByType("navigation");
+  return Math.max(painted, domContentLoadedEventEnd);
+}"""
+CONTROLS = """(root) =>
+  [...root.querySelectorAll("input, select, button:not([type=submit])")].map((node, place) =>
+    node.getAttribute("aria-label") || node.name || node.labels?.[0]?.innerText ||
+    node.innerText || `control ${place + 1}`)"""
+MOVE = """async ([selector, place, count]) => {
+  const root = document.querySelector(selector);
+  const control = root.querySelectorAll("input, select, button:not([type=submit])")[place];
+  const [handlers, paints] = [[], []];
+  const painted = () => new Promise((done) => requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = done;
+    port2.postMessage(null);
+  }));
+  const act = (turn) => {
+    if (control.type === "range") control.value = turn % (Number(control.max) + 1);
+    else if (control.type === "checkbox") control.checked = !control.checked;
+    else if (control.type === "radio") control.checked = true;
+    else if (control.tagName === "SELECT") {
+      const open = [...control.options].filter((option) => !option.disabled);
+      control.value = open[turn % open.length].value;
+    } else if (control.tagName === "BUTTON") return control.click();
+    else control.value = "abc".slice(0, turn % 4);
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  for (let turn = 1; turn <= count; turn++) {
+    await new Promise((done) => setTimeout(done, (7 * turn) % 23));  // no frame's rhythm
+    const started = performance.now();
+    act(turn);
+    handlers.push(performance.now() - started);
+    await painted();
+    paints.push(performance.now() - started);
+  }
+  return [handlers, paints];
+}"""
+
+
+def places(site: Path) -> dict[str, Path]:
+    """Return for each figure the first page that shows it."""
+    found: dict[str, Path] = {}
+    for page in [site / "index.html", *sorted(site.glob("chapters/*.html"))]:
+        for name in FIGURE.findall(page.read_text(encoding="utf-8")):
+            found.setdefault(name, page)
+    return found
+
+
+def weight(page: Path, name: str) -> int:
+    """Return the bytes that a figure adds to a page: module, style and markup, compressed."""
+    from attnlib.figures._base import module_source, style_source
+
+    text = page.read_text(encoding="utf-8")
+    start = text.index(f'data-figure="{name}"')
+    markup = text[start : text.index('class="figure-words"', start)]
+    whole = module_source(name) + style_source(name) + markup
+    return len(gzip.compress(whole.encode(), mtime=0))
+
+
+def percentile(values: list[float], percent: int) -> float:
+    """Return a percentile, in tenths of a millisecond."""
+    return round(statistics.quantiles(values, n=100, method="inclusive")[percent - 1], 1)
+
+
+def opened(browser: Browser, path: Path) -> Page:
+    """Open a page from the disk in a window of a phone's size."""
+    page = browser.new_context(viewport=PHONE).new_page()
+    page.add_init_script(WATCH)
+    page.goto(path.as_uri(), wait_until="load")
+    return page
+
+
+def loading(browser: Browser, path: Path, loads: int) -> float:
+    """Return the median of the time until the figures of a page are drawn and answer."""
+    times = []
+    for _ in range(loads):
+        page = opened(browser, path)
+        times.append(page.evaluate(DRAWN))
+        page.context.close()
+    return round(statistics.median(times), 1)
+
+
+def measure(browser: Browser, name: str, path: Path, events: int, loads: int) -> dict[str, Any]:
+    """Measure one figure."""
+    page = opened(browser, path)
+    selector = f'[data-figure="{name}"]'
+    page.locator(selector).first.scroll_into_view_if_needed()
+    page.evaluate("all = true")
+    controls = {}
+    for place, label in enumerate(page.locator(selector).first.evaluate(CONTROLS)):
+        handlers, paints = page.evaluate(MOVE, [selector, place, events])
+        controls[" ".join(label.split())] = {
+            "handler p50": percentile(handlers, 50),
+            "handler p95": percentile(handlers, 95),
+            "paint p50": percentile(paints, 50),
+            "paint p95": percentile(paints, 95),
+        }
+    shift = sum(page.evaluate("shifts"))
+    page.context.close()
+    return {
+        "page": path.relative_to(SITE).as_posix(),
+        "bytes": weight(path, name),
+        "drawn": loading(browser, path, loads),
+        "shift": round(shift, 4),
+        "controls": controls,
+    }
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure, print and write; with ``--update`` also what the book shows."""
+    from playwright.sync_api import sync_playwright
+
+    from tools.chromium import find_chromium
+
+    parser = argparse.ArgumentParser(prog="benchmarks.figures", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few events: a try, no result")
+    parser.add_argument("--update", action="store_true", help="replace what the book shows")
+    options = parser.parse_args(arguments)
+    if options.update and options.quick:
+        parser.error("--update wants a whole run: without --quick")
+    events, loads = (20, 2) if options.quick else (EVENTS, LOADS)
+    with sync_playwright() as playwright:
+        # --no-sandbox because containers often run as root, where the sandbox refuses to start
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        results: dict[str, Any] = {
+            "machine": {
+                "processor": processor(),
+                "system": platform.system(),
+                "browser": f"Chromium {browser.version}",
+                "date": dt.datetime.now(dt.UTC).date().isoformat(),
+            },
+            "events": events,
+            "loads": loads,
+            "figures": {
+                name: measure(browser, name, path, events, loads)
+                for name, path in places(SITE).items()
+            },
+        }
+        browser.close()
+    print(figure_report.figure_table(results), figure_report.shortfalls(results), sep="\n\n")
+    WRITTEN.parent.mkdir(parents=True, exist_ok=True)
+    for target in [WRITTEN, figure_report.COMMITTED] if options.update else [WRITTEN]:
+        target.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
