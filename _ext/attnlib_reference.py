@@ -248,7 +248,8 @@ def public_names(module: ModuleType) -> tuple[list[str], list[str]]:
     Returns
     -------
     own, offered : list of str
-        Names defined here in the order of the source, and those that another module defines.
+        Names defined here in the order of the source, or inside a package in the order of its
+        ``__all__``, and those that another module defines.
 
     Examples
     --------
@@ -259,9 +260,10 @@ def public_names(module: ModuleType) -> tuple[list[str], list[str]]:
     analyzer = ModuleAnalyzer.for_module(module.__name__)
     analyzer.analyze()
     homes = {name: _home(module, name) for name in module.__all__}
-    own = [name for name, home in homes.items() if home == module.__name__]
-    offered = [name for name, home in homes.items() if home != module.__name__]
-    return sorted(own, key=analyzer.tagorder.__getitem__), offered
+    inside = (module.__name__, f"{module.__name__}.")
+    own = [name for name, home in homes.items() if home == inside[0] or home.startswith(inside[1])]
+    offered = [name for name in homes if name not in own]
+    return sorted(own, key=lambda name: analyzer.tagorder.get(name, 0)), offered
 
 
 def _home(module: ModuleType, name: str) -> str:
@@ -280,7 +282,8 @@ def described_members(member_of: type) -> list[str]:
     Returns
     -------
     list of str
-        Public methods and properties with a docstring, and attributes with one below them.
+        Public methods and properties with a docstring, and attributes with one below them; not
+        those that a class above has as well.
 
     Examples
     --------
@@ -295,7 +298,8 @@ def described_members(member_of: type) -> list[str]:
         for name, member in vars(member_of).items()
         if isinstance(member, (property, FunctionType)) and inspect.getdoc(member)
     }
-    return sorted(name for name in said if not name.startswith("_"))
+    above = {name for base in member_of.__mro__[1:] for name in vars(base)}
+    return sorted(name for name in said - above if not name.startswith("_"))
 
 
 def public_home(module: ModuleType) -> str:

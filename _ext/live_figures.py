@@ -10,7 +10,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from attnlib.figures._base import HERE, module_source, style_source
+from attnlib.figures._base import HERE, own_source, shared_source, style_source
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FIGURE = re.compile(r'<div class="live-figure" data-figure="(\w+)"')
 # Stands in for the model that a live notebook would provide.
-START = """
+STILL = """
 const still = (state, listeners = {}) => ({
   get: (name) => state[name],
   set(name, value) {
@@ -30,15 +30,20 @@ const still = (state, listeners = {}) => ({
   off() {},
   save_changes() {},
 });
+"""
+START = """
 document.querySelectorAll('[data-figure="%s"]').forEach((el) =>
   figure.render({ model: still(JSON.parse(el.dataset.state)), el }));
 """
 
 
-def page_script(name: str) -> str:
-    """Return a figure's module as a script that starts every figure of its kind on the page."""
-    source = module_source(name).replace("export default", "const figure =")
-    return f'<script type="module">\n{source}{START % name}</script>'
+def page_script(names: list[str]) -> str:
+    """Return a module that starts every figure of some kinds on the page, each in a scope alone."""
+    parts = (
+        f"{{\n{own_source(name).replace('export default', 'const figure =')}{START % name}}}"
+        for name in names
+    )
+    return "\n".join(['<script type="module">', shared_source(), STILL, *parts, "</script>"])
 
 
 def add_modules(
@@ -48,13 +53,12 @@ def add_modules(
     body = context.get("body") or ""
     names = sorted(set(FIGURE.findall(body)))
     if names:
-        scripts = "\n".join(map(page_script, names))
-        context["body"] = f"<style>\n{style_source(*names)}</style>\n{body}\n{scripts}"
+        context["body"] = f"<style>\n{style_source(*names)}</style>\n{body}\n{page_script(names)}"
 
 
 def note_sources(_app: Sphinx, config: Config) -> None:
     """Make pages be written anew, without running anything, when a drawing has changed."""
-    sources = sorted([*HERE.glob("*.js"), *HERE.glob("*.css")])
+    sources = sorted(path for path in HERE.iterdir() if path.suffix in {".js", ".css", ".json"})
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources))
     config["live_figures_digest"] = digest.hexdigest()
 

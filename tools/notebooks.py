@@ -60,6 +60,7 @@ HIDDEN = {
     "hide-cell": {"source_hidden": True, "outputs_hidden": True},
     "hide-input": {"source_hidden": True},
     "hide-output": {"outputs_hidden": True},
+    "remove-input": {"source_hidden": True},
 }
 STORED_MIME_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex")
 
@@ -127,8 +128,9 @@ def fold(notebook: NotebookNode) -> NotebookNode:
             for tag in cell.metadata.get("tags", ()):
                 hidden |= HIDDEN.get(tag, {})
             hidden |= HIDDEN["hide-cell"] if in_solution else {}
-            hidden |= HIDDEN["hide-output"] if asked else {}
-            asked = False
+            if "predict" not in cell.metadata.get("tags", ()):  # there the reader answers
+                hidden |= HIDDEN["hide-output"] if asked else {}
+                asked = False
         else:
             marks = SOLUTION.findall(cell.source)
             hidden = HIDDEN["hide-input"] if in_solution and not marks else {}

@@ -23,9 +23,29 @@ HERE = Path(__file__).parent
 
 
 @cache
-def module_source(name: str) -> str:
-    """Return a figure's ES module, with what all modules share in front of it."""
-    return "\n".join((HERE / f"{part}.js").read_text("utf-8") for part in ("_drawing", name))
+def shared_source() -> str:
+    """Return what the ES modules of all figures share."""
+    return (HERE / "_drawing.js").read_text("utf-8")
+
+
+@cache
+def own_source(name: str) -> str:
+    """Return a figure's own part of its ES module, behind its table if it has one."""
+    data, drawing = HERE / f"{name}.json", (HERE / f"{name}.js").read_text("utf-8")
+    if not data.exists():
+        return drawing
+    return f"const table = {compact(data.read_text('utf-8'))};\n{drawing}"
+
+
+def compact(data: str) -> str:
+    """Return JSON without the spaces that make it easy to read.
+
+    Examples
+    --------
+    >>> compact('{"widths": [1, 2]}')
+    '{"widths":[1,2]}'
+    """
+    return json.dumps(json.loads(data), separators=(",", ":"), ensure_ascii=False)
 
 
 @cache
@@ -92,12 +112,19 @@ def switch(name: str, label: str, value: bool) -> str:
     return f'<label class="switch"><input type="checkbox" name="{name}"{checked}> {label}</label>'
 
 
-def presets(label: str, choices: Mapping[str, Mapping[str, Any]], state: Mapping[str, Any]) -> str:
+def presets(
+    label: str,
+    choices: Mapping[str, Mapping[str, Any]],
+    state: Mapping[str, Any],
+    *,
+    own: bool = True,
+) -> str:
     """Return a labelled list of states, each of which sets several controls at once.
 
-    It shows the first that fits the present state, or that this is the reader's own.
+    It shows the first that fits the present state, or that this is the reader's own, unless one
+    always fits.
     """
-    options = {**choices, "your own": {}}
+    options = {**choices, "your own": {}} if own else choices
     shown = next(text for text, changes in options.items() if changes.items() <= state.items())
     listed = "".join(
         f'<option value="{html.escape(json.dumps(changes))}"'
@@ -139,7 +166,7 @@ class LiveFigure(anywidget.AnyWidget):
         """Find the module and the style of a new figure."""
         if LiveFigure in cls.__bases__:  # ipywidgets derives classes of its own from these
             cls.module = cls.__module__.rpartition(".")[2]
-            cls._esm = module_source(cls.module)
+            cls._esm = f"{shared_source()}\n{own_source(cls.module)}"
             cls._css = style_source(cls.module)
         super().__init_subclass__(**kwargs)
 
@@ -162,9 +189,15 @@ class LiveFigure(anywidget.AnyWidget):
     def markup(self) -> str:
         """Return the whole figure as it stands, without a script."""
         return (
+            f"{self.form()}{self.picture()}"
+            f'<p class="figure-words" aria-live="polite">{self.words()}</p>'
+        )
+
+    def form(self) -> str:
+        """Return the controls with the button that takes all changes back."""
+        return (
             f'<form class="figure-controls"><fieldset>{self.controls()}'
             '<button type="reset">Reset</button></fieldset></form>'
-            f'{self.picture()}<p class="figure-words" aria-live="polite">{self.words()}</p>'
         )
 
     def values(self) -> dict[str, Any]:

@@ -1,21 +1,26 @@
 // What the modules of all figures share. Numbers come out as in attnlib, which a test compares.
 
-/** Uniform numbers; attnlib.figures._draws has the same. */
-function uniforms(seed, stream, count) {
-  const start = (Math.imul(seed, 0x9e3779b1) + Math.imul(stream, 0x85ebca6b)) | 0;
-  return Array.from({ length: count }, (_, i) => {
-    const a = (start + Math.imul(0x6d2b79f5, i + 1)) | 0;
-    let t = Math.imul(a ^ (a >>> 15), a | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
-  });
+/** One of the uniform numbers below. */
+function uniform(seed, stream, i) {
+  const start = Math.imul(seed, 0x9e3779b1) + Math.imul(stream, 0x85ebca6b);
+  const a = (start + Math.imul(0x6d2b79f5, i + 1)) | 0;
+  let t = Math.imul(a ^ (a >>> 15), a | 1);
+  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+  return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
 }
+
+/** Uniform numbers; attnlib.figures._draws has the same. */
+const uniforms = (seed, stream, count) =>
+  Array.from({ length: count }, (_, i) => uniform(seed, stream, i));
 
 /** Standard normal numbers by the method of Box and Muller. */
 function normals(seed, stream, count) {
-  const u = uniforms(seed, stream, 2 * count);
-  return Array.from({ length: count }, (_, i) =>
-    Math.sqrt(-2 * Math.log(u[2 * i])) * Math.cos(2 * Math.PI * u[2 * i + 1]));
+  const numbers = new Array(count); // a plain loop, as some figures need many
+  for (let i = 0; i < count; i++) {
+    const [u, v] = [uniform(seed, stream, 2 * i), uniform(seed, stream, 2 * i + 1)];
+    numbers[i] = Math.sqrt(-2 * Math.log(u)) * Math.cos(2 * Math.PI * v);
+  }
+  return numbers;
 }
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -73,30 +78,45 @@ function connect({ model, el }, names, draw) {
     for (const input of form.querySelectorAll("input")) {
       const value = state[input.name];
       if (input.type === "checkbox") input.checked = value;
-      else {
+      else if (input.type === "search") {
+        if (input.value !== value) input.value = value; // or the caret would jump
+      } else {
         input.value = nearest(stops(input), value);
         const shown = reading(value);
         input.setAttribute("aria-valuetext", shown);
         input.closest("label").querySelector("output").textContent = shown;
       }
     }
+    form.querySelectorAll("select[name]").forEach((list) => (list.value = state[list.name]));
     for (const list of form.querySelectorAll(".presets select")) {
       const fits = ({ value }) =>
         Object.entries(JSON.parse(value)).every(([name, wanted]) => state[name] === wanted);
       list.selectedIndex = [...list.options].findIndex(fits);
     }
     const words = draw(state);
-    el.querySelector("svg").setAttribute("aria-label", words);
+    el.querySelector("svg")?.setAttribute("aria-label", words);
     el.querySelector(".figure-words").textContent = words;
   };
   const moved = ({ target }) => {
     if (target.type === "checkbox") set({ [target.name]: target.checked });
     else if (target.type === "range") set({ [target.name]: stops(target)[target.value] });
     else if (target.matches(".presets select")) set(JSON.parse(target.value));
+    else set({ [target.name]: target.value });
   };
   const pressed = ({ target }) => {
     const button = target.closest("button");
     if (button?.name === "draw") set({ draw: (model.get("draw") % 9999) + 1 });
+  };
+  // data-tap names two sliders, whose stops divide a picture into columns and, upwards, rows
+  const tapped = ({ currentTarget: target, clientX, clientY }) => {
+    const box = target.getBoundingClientRect();
+    const shares = [(clientX - box.left) / box.width, (box.bottom - clientY) / box.height];
+    const stop = (name, share) => {
+      const all = stops(form.elements[name]);
+      return all[Math.min(Math.max(Math.floor(share * all.length), 0), all.length - 1)];
+    };
+    const tap = target.dataset.tap.split(" ");
+    set(Object.fromEntries(tap.map((name, axis) => [name, stop(name, shares[axis])])));
   };
   const reset = (event) => {
     event.preventDefault();
@@ -107,6 +127,7 @@ function connect({ model, el }, names, draw) {
   form.addEventListener("click", pressed);
   form.addEventListener("reset", reset);
   form.addEventListener("submit", submitted);
+  el.querySelectorAll("[data-tap]").forEach((node) => node.addEventListener("click", tapped));
   names.forEach((name) => model.on(`change:${name}`, update));
   update();
   return () => names.forEach((name) => model.off(`change:${name}`, update));

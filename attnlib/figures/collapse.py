@@ -46,6 +46,10 @@ class Collapse(LiveFigure):
     Collapse(d_k=64, n_keys=16, divided=False, draw=1)
     >>> figure.weights.shape
     (16,)
+
+    Notes
+    -----
+    Shown on the landing page, in the first chapter and in the tenth chapter.
     """
 
     state = ("d_k", "n_keys", "divided", "draw")

@@ -56,6 +56,10 @@ class DragScores(LiveFigure):
     >>> figure = DragScores(first=14, second=10, third=12, fourth=None, divided=True)
     >>> figure.weights.round(3)
     array([0.419, 0.254, 0.326, 0.   , 0.   ])
+
+    Notes
+    -----
+    Shown in the third chapter.
     """
 
     state = (*KEYS, "divided")

@@ -40,6 +40,10 @@ class JacobianFigure(LiveFigure):
     array([0.25, 0.25, 0.25, 0.25])
     >>> figure.jacobian[0]
     array([ 0.1875, -0.0625, -0.0625, -0.0625])
+
+    Notes
+    -----
+    Shown in the fourth chapter.
     """
 
     state = ("s1", "s2", "s3", "s4", "factor")

@@ -78,6 +78,10 @@ class SubtractOrDivide(LiveFigure):
     array([0. , 0.2, 0.3])
     >>> figure.weights.round(3)
     array([0.28 , 0.342, 0.378])
+
+    Notes
+    -----
+    Shown in the fifth chapter.
     """
 
     state = ("subtracted", "divisor")

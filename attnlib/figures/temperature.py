@@ -40,6 +40,10 @@ class Temperature(LiveFigure):
     Temperature(ratio=2, d_k=64, n_keys=16, draw=1)
     >>> figure.weights.shape
     (16,)
+
+    Notes
+    -----
+    Shown in the ninth chapter.
     """
 
     state = ("ratio", "d_k", "n_keys", "draw")

@@ -103,6 +103,34 @@ def contract_problems(content: nbformat.NotebookNode) -> list[str]:
     ]
 
 
+def is_answered(cell: nbformat.NotebookNode) -> bool:
+    """Say whether in this cell the reader answers and commits."""
+    return "predict" in cell.metadata.get("tags", [])
+
+
+def commitment_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Look for questions whose answer the reader gives on the page, each right below its box."""
+    problems = []
+    answered = [index for index, cell in enumerate(content.cells) if is_answered(cell)]
+    for index in answered:
+        cell, above = content.cells[index], content.cells[index - 1]
+        box = list(PREDICT.finditer(above.source))
+        if not box or above.source[box[-1].end() :].strip():
+            problems.append(f"cell {index + 1} does not stand right below a question")
+        if "remove-input" not in cell.metadata.tags:
+            problems.append(f"cell {index + 1} shows the answer in its source")
+        if not commitments(content, index):
+            problems.append(f"cell {index + 1} ends with no question to answer")
+    return problems if answered else ["no prediction can be committed to"]
+
+
+def commitments(content: nbformat.NotebookNode, *indices: int) -> set[str]:
+    """Return which kinds of question some cells ask, or all that are tagged."""
+    cells = [content.cells[index] for index in indices] or filter(is_answered, content.cells)
+    shown = (output.get("data", {}).get("text/html", "") for c in cells for output in c.outputs)
+    return {kind for html in shown for kind in re.findall(r'<form class="prediction (\w+)"', html)}
+
+
 def prediction_problems(content: nbformat.NotebookNode) -> list[str]:
     """Look for a cell that answers after each question, and for words right after the cell."""
     asked = [index for index, cell in enumerate(content.cells) if PREDICT.search(cell.source)]
@@ -112,7 +140,9 @@ def prediction_problems(content: nbformat.NotebookNode) -> list[str]:
     if len(boxes) != len(asked):
         problems.append("two predictions in one cell")
     for index, following in zip(asked, [*asked[1:], len(content.cells)][: len(asked)], strict=True):
-        kinds = [cell.cell_type for cell in content.cells[index + 1 :]]
+        kinds = [
+            "reader" if is_answered(cell) else cell.cell_type for cell in content.cells[index + 1 :]
+        ]
         if "code" not in kinds[: following - index - 1]:
             problems.append(f"no code cell answers the prediction in cell {index + 1}")
         elif "markdown" not in kinds[kinds.index("code") :]:
@@ -301,6 +331,17 @@ def test_a_chapter_asks_for_predictions(name: str) -> None:
     assert not problems, "\n".join(problems)
 
 
+@pytest.mark.parametrize("name", [name for name in CHAPTERS if name != EXERCISES])
+def test_a_chapter_lets_the_reader_commit(name: str) -> None:
+    problems = commitment_problems(read(name))
+    assert not problems, "\n".join(problems)
+
+
+def test_the_book_asks_for_choices_estimates_and_sketches() -> None:
+    kinds = set().union(*(commitments(read(name)) for name in CHAPTERS))
+    assert kinds == {"choice", "estimate", "sketch"}
+
+
 def test_the_exercises_have_hints_and_solutions() -> None:
     problems = exercise_problems(read(EXERCISES))
     assert not problems, "\n".join(problems)
@@ -319,6 +360,7 @@ def test_jupyterlab_hides_what_the_page_hides_and_what_answers_a_prediction() ->
         "# Title",
         code("a"),
         question,
+        code("answer", tags=["predict", "remove-input"]),
         "Look.",
         code("b"),
         code("c"),
@@ -335,6 +377,7 @@ def test_jupyterlab_hides_what_the_page_hides_and_what_answers_a_prediction() ->
     source, outputs = "source_hidden", "outputs_hidden"
     assert shown == {
         "a": set(),
+        "answer": {source},
         "b": {outputs},
         "c": set(),
         "d": {source},
@@ -440,6 +483,40 @@ def test_a_chapter_outside_the_frame_is_reported(
     check: Callable[[nbformat.NotebookNode], list[str]], changed: dict[str, str]
 ) -> None:
     assert check(chapter(**changed))
+
+
+def committing(
+    tags: tuple[str, ...] = ("predict", "remove-input"), above: str = QUESTION, kind: str = "choice"
+) -> nbformat.NotebookNode:
+    """Make a notebook with one question that can be answered on the page."""
+    form = nbformat.v4.new_output(
+        "execute_result", {"text/html": f'<form class="prediction {kind}">'}
+    )
+    return notebook(above, code("Choice()", [form], tags=tags), code("print(1)"), "It was one.")
+
+
+def test_a_question_that_can_be_answered_passes() -> None:
+    assert commitment_problems(committing()) == []
+    assert commitments(committing(kind="sketch")) == {"sketch"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tags": ("remove-input",)},
+        {"tags": ("predict",)},
+        {"above": "Words."},
+        {"above": f"{QUESTION}\n\nWords."},
+        {"kind": ""},
+    ],
+)
+def test_a_question_out_of_place_is_reported(changed: dict[str, Any]) -> None:
+    assert len(commitment_problems(committing(**changed))) == 1
+
+
+def test_a_question_does_not_count_as_its_answer() -> None:
+    content = notebook(*[QUESTION, committing().cells[1], "Words."] * 3)
+    assert len(prediction_problems(content)) == 3
 
 
 def test_a_prediction_after_its_answer_is_reported() -> None:

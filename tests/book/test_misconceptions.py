@@ -53,7 +53,7 @@ class Entry:
 
 
 def entries(content: nbformat.NotebookNode) -> dict[str, Entry]:
-    """Return the entries of a notebook by their sentence; cells for the prose do not count."""
+    """Return the entries of a notebook by their sentence; the cells that test it alone count."""
     found: dict[str, Entry] = {}
     current: Entry | None = None
     for cell in content.cells:
@@ -64,7 +64,7 @@ def entries(content: nbformat.NotebookNode) -> dict[str, Entry]:
                 current = Entry(quoted["claim"]) if quoted else None
                 if current is not None:
                     found[current.claim] = current
-        elif current is not None and "prose" not in cell.metadata.get("tags", []):
+        elif current is not None and not {"prose", "predict"} & set(cell.metadata.get("tags", [])):
             current.cells.append(cell.source)
     return found
 

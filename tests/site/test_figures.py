@@ -12,6 +12,8 @@ import pytest
 
 from attnlib import figures
 from attnlib.figures._base import LiveFigure
+from benchmarks import figure_report
+from benchmarks.figures import places
 from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, visit
 
 if TYPE_CHECKING:
@@ -20,14 +22,22 @@ if TYPE_CHECKING:
 PAGES = {
     figures.Collapse: "index.html",
     figures.DragScores: "chapters/03_saturation.html",
+    figures.FreezingMap: "chapters/03_saturation.html",
+    figures.GradientQuantiles: "chapters/04_gradients.html",
+    figures.Initialiser: "chapters/06_initialization.html",
     figures.JacobianFigure: "chapters/04_gradients.html",
+    figures.OnlineSoftmax: "chapters/07_implementation.html",
+    figures.Spread: "chapters/02_variance.html",
     figures.SubtractOrDivide: "chapters/05_divisor.html",
     figures.Temperature: "chapters/09_temperature.html",
+    figures.TrainingPlayer: "chapters/08_training.html",
 }
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 COORDINATES = {"d", "x", "y", "width", "height", "cx", "cy", "points", "transform"}
 DESCRIBE = """(root) =>
-  [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis, .figure-keys *")]
+  [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis")]
+  .concat([...root.querySelectorAll(
+    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *")])
   .map((node) => [node.tagName.toLowerCase(),
     Object.fromEntries([...node.attributes].map(({ name, value }) => [name, value])),
     node.children.length ? "" : node.textContent])"""
@@ -130,7 +140,12 @@ class TestEveryFigure:
                 chosen = {
                     name: stops[rng.integers(len(stops))] for name, stops in shown.controls.items()
                 }
-                steps.append([RESET, *chosen.items()])
+                step = [RESET, *chosen.items()]
+                if shown.presets and rng.random() < 0.5:
+                    place = int(rng.integers(len(shown.presets)))
+                    step.append(("presets", place))
+                    chosen |= shown.presets[place]
+                steps.append(step)
                 states.append(start | chosen)
             wanted = seen.page.evaluate(PARSE, [kind(**state).markup() for state in states])
             pairs = zip(shown.walk(steps), wanted, states, strict=True)
@@ -156,18 +171,13 @@ class TestEveryFigure:
                 assert shown.described() != before
             shown.form.locator("button[type=reset]").click()
             assert shown.described() == first
-
-    @pytest.mark.parametrize("width", [SMALL_PHONE, PHONE, DESK])
-    def test_what_stands_below_it_stays_where_it_is(
-        self, browser: Browser, site: Path, kind: type[LiveFigure], width: int
-    ) -> None:
-        with visit(browser, site / PAGES[kind], width=width) as seen:
-            shown = Shown(seen.page, kind)
-            heights = shown.heights(
-                [[(name, value)] for name, stops in shown.controls.items() for value in stops]
-                + [[("presets", place)] for place in range(len(shown.presets))]
-            )
-            assert max(heights) - min(heights) < 0.5, heights
+            # what stands below stays where it is
+            steps = [[(name, value)] for name, stops in shown.controls.items() for value in stops]
+            steps += [[("presets", place)] for place in range(len(shown.presets))]
+            for width in (SMALL_PHONE, PHONE, DESK):
+                seen.page.set_viewport_size({"width": width, "height": 900})
+                heights = shown.heights(steps)
+                assert max(heights) - min(heights) < 0.5, (width, heights)
 
     def test_it_answers_to_keys_and_touch(
         self, browser: Browser, site: Path, kind: type[LiveFigure]
@@ -195,6 +205,72 @@ class TestEveryFigure:
             assert all(picture.is_visible() for picture in pictures)
             assert place.locator(".figure-words").is_visible()
             assert not place.locator("form").is_visible()
+
+
+def test_every_figure_was_measured_on_a_page_that_shows_it(site: Path) -> None:
+    found = {name: path.relative_to(site).as_posix() for name, path in places(site).items()}
+    measured = figure_report.load()["figures"]
+    assert {name: figure["page"] for name, figure in measured.items()} == found
+
+
+def test_a_tap_on_the_map_sets_two_sliders_and_a_swipe_scrolls(
+    browser: Browser, site: Path
+) -> None:
+    kind = figures.FreezingMap
+    context = browser.new_context(viewport={"width": PHONE, "height": 700}, has_touch=True)
+    try:
+        page = context.new_page()
+        page.goto((site / PAGES[kind]).as_uri())
+        shown = Shown(page, kind)
+        picture = shown.place.locator("[data-tap]")
+        names = picture.get_attribute("data-tap").split()
+        columns, rows = (shown.controls[name] for name in names)
+        for share, height in [(0.01, 0.01), (0.55, 0.3), (0.72, 0.99), (0.99, 0.6)]:
+            picture.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+            box = picture.bounding_box()
+            x, y = box["x"] + share * box["width"], box["y"] + (1 - height) * box["height"]
+            page.touchscreen.tap(x, y)
+            wanted = {names[0]: columns[int(share * len(columns))]}
+            wanted[names[1]] = rows[int(height * len(rows))]
+            [(described, _)] = page.evaluate(PARSE, [kind(**wanted).markup()])
+            assert same(shown.described(), described), wanted
+        before, top = shown.described(), page.evaluate("scrollY")
+        finger = context.new_cdp_session(page)
+        for kind_of_event, moved in [("Start", 0), *(("Move", 10 * n) for n in range(1, 16))]:
+            touch = {"type": f"touch{kind_of_event}", "touchPoints": [{"x": x, "y": y - moved}]}
+            finger.send("Input.dispatchTouchEvent", touch)
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.wait_for_function(f"scrollY > {top + 50}")
+        assert shown.described() == before
+    finally:
+        context.close()
+
+
+def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, site: Path) -> None:
+    kind = figures.TrainingPlayer
+    page = browser.new_page()
+    try:
+        page.clock.install()
+        page.goto((site / PAGES[kind]).as_uri())
+        shown = Shown(page, kind)
+        button, slider = (shown.form.locator(f"[name={name}]") for name in ("play", "step"))
+        steps = shown.controls["step"]
+        place = steps.index(kind().step)
+        button.click()
+        assert button.inner_text() == "Stop"
+        page.clock.run_for(900)  # two pauses between steps
+        assert slider.input_value() == str(place + 3)
+        button.click()
+        page.clock.run_for(5000)
+        assert slider.input_value() == str(place + 3)
+        button.click()
+        page.clock.run_for(10_000)
+        assert slider.input_value() == str(len(steps) - 1)
+        assert button.inner_text() == "Play"
+        [(described, _)] = page.evaluate(PARSE, [kind(step=steps[-1]).markup()])
+        assert same(shown.described(), described)
+    finally:
+        page.close()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,31 +20,45 @@ import pytest
 from nbformat import v4
 
 from attnlib import figures
+from attnlib.figures._base import LiveFigure
 from tests.book.notebooks import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-NAMES = sorted(figures.__all__)
+# What a chapter hands to a table or a question, as source.
+GIVEN = {
+    "Choice": '["one", "two"], "two", "It is."',
+    "Estimate": '2.0, 0.5, "It is."',
+    "ModelsTable": "json.loads(Path('models.json').read_text('utf-8'))['models']",
+    "Sketch": "range(5), [0, 0.5, 1, 0.5, 0], 'It is.', 'x', 'y'",
+}
+MADE = [f"figures.{name}({GIVEN.get(name, '')})" for name in sorted(figures.__all__)]
 SHOW = f"""import json
+from pathlib import Path
 from attnlib import figures
-shown = [getattr(figures, name)() for name in {NAMES}]
+from attnlib.figures._base import LiveFigure
+shown = [{", ".join(MADE)}]
 display(*shown)"""
 TELL = "print(json.dumps([[figure.values(), figure.words()] for figure in shown]))"
 # The first control that has somewhere to go, and where it goes.
 MOVE = """(root) => {
+  const question = root.querySelector("form.prediction");
   const input = root.querySelector("form input[type=range], form select, form input");
   if (input.type === "range") {
     input.value = Number(input.value) < Number(input.max) ? input.max : input.min;
-  } else if (input.type === "checkbox") {
+  } else if (input.type === "checkbox" || input.type === "radio") {
     input.checked = !input.checked;
   } else if (input.tagName === "SELECT") {
     input.selectedIndex = input.selectedIndex ? 0 : 1;
   } else {
-    input.value = "a";
+    input.value = "2";
   }
   input.dispatchEvent(new Event("input", { bubbles: true }));
+  question?.querySelector("button").click();
 }"""
+WORDS = """() => [...document.querySelectorAll(".live-figure")].map((root) =>
+  root.querySelector(".figure-words, .said").innerText)"""
 
 
 def free_port() -> int:
@@ -102,6 +117,7 @@ def lab(tmp_path: Path, browser: Browser) -> Iterator[Page]:
     content = v4.new_notebook(cells=[v4.new_code_cell(source) for source in (SHOW, TELL)])
     content.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(content, folder / "figures.ipynb")
+    shutil.copy(ROOT / "data" / "models.json", folder)
     with jupyter_lab(folder, home) as address:
         context = browser.new_context(viewport={"width": 1200, "height": 1000})
         page = context.new_page()
@@ -111,7 +127,7 @@ def lab(tmp_path: Path, browser: Browser) -> Iterator[Page]:
         page.goto(f"{address}/lab/tree/figures.ipynb")
         page.get_by_text("| Idle").wait_for()  # before that, a cell that is run stays silent
         run_cell(page, 0)
-        page.locator(".live-figure").nth(len(NAMES) - 1).wait_for()
+        page.locator(".live-figure").nth(len(MADE) - 1).wait_for()
         yield page
         context.close()
     assert not errors, "\n".join(errors)
@@ -139,33 +155,35 @@ def told(page: Page, place: int = 1) -> list[Any]:
     return json.loads(run_cell(page, place))
 
 
-def words(page: Page) -> list[str]:
-    return page.locator(".live-figure .figure-words").all_inner_texts()
+def made() -> list[LiveFigure]:
+    """Make the figures that the notebook shows."""
+    folder = ROOT / "data"
+    known = {"figures": figures, "json": json, "Path": folder.joinpath}
+    return [eval(source, known) for source in MADE]  # noqa: S307
 
 
 def test_every_figure_moves_with_its_state_in_the_kernel_and_the_other_way_round(lab: Page) -> None:
-    roots = lab.locator(".live-figure")
-    assert roots.count() == len(NAMES)
-    kinds = [getattr(figures, name) for name in NAMES]
-    first = [kind() for kind in kinds]
-    assert words(lab) == [figure.words() for figure in first]
+    roots, here = lab.locator(".live-figure"), made()
+    assert roots.count() == len(MADE)
+    first = [figure.values() for figure in here]
+    first_words = [figure.words() for figure in here]
+    assert lab.evaluate(WORDS) == first_words
     for root in roots.all():
         root.evaluate(MOVE)
     moved = told(lab)
-    for kind, figure, (state, said) in zip(kinds, first, moved, strict=True):
-        assert state != figure.values(), f"{kind.__name__} did not move in the kernel"
-        assert said == kind(**state).words()
-    assert words(lab) == [said for _, said in moved]
-    states = json.dumps([figure.values() for figure in first])
+    for figure, (state, said) in zip(here, moved, strict=True):
+        assert state != figure.values(), f"{type(figure).__name__} did not move in the kernel"
+        for name, value in state.items():
+            setattr(figure, name, value)
+        assert said == figure.words()
+    assert lab.evaluate(WORDS) == [said for _, said in moved]
     run_cell(
         lab,
         1,
-        f"for figure, state in zip(shown, json.loads('''{states}''')):\n"
+        f"for figure, state in zip(shown, json.loads({json.dumps(first)!r})):\n"
         "    for name, value in state.items():\n        setattr(figure, name, value)\n"
         "print('back')",
     )
     lab.wait_for_function(
-        "(wanted) => JSON.stringify([...document.querySelectorAll('.live-figure .figure-words')]"
-        ".map((node) => node.innerText)) === JSON.stringify(wanted)",
-        arg=[figure.words() for figure in first],
+        f"(wanted) => JSON.stringify(({WORDS})()) === JSON.stringify(wanted)", arg=first_words
     )

@@ -12,11 +12,8 @@ from bs4 import BeautifulSoup, Tag
 import attnlib
 from tests.site import pages
 
-# attnlib.figures is a package for readers to move, not for code to call
 STEMS = sorted(
-    module.name
-    for module in pkgutil.iter_modules(attnlib.__path__)
-    if module.name[0] != "_" and not module.ispkg
+    module.name for module in pkgutil.iter_modules(attnlib.__path__) if module.name[0] != "_"
 )
 SECTIONS = ("Parameters", "Returns", "Raises")
 # what reStructuredText and numpydoc leave where they were not understood
@@ -26,9 +23,11 @@ TRACES = ("-----", ":func:", ":doc:", ".. [", "]_")
 def anchor(stem: str, name: str) -> str:
     """Return where a name is described: as part of the package, or of the module that defines it.
 
-    The modules of what can be imported from the package itself have no name in it.
+    The modules of what can be imported from a package itself have no name in it.
     """
     module = importlib.import_module(f"attnlib.{stem}")
+    if hasattr(module, "__path__"):
+        return f"attnlib.{stem}.{name}"
     home = getattr(getattr(module, name), "__module__", module.__name__)
     flat = set(importlib.import_module(home).__all__) <= set(attnlib.__all__)
     return f"attnlib.{name}" if flat else f"{home}.{name}"

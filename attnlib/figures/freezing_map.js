@@ -1,0 +1,95 @@
+// The figure in which a reader walks on the map of widths and keys; see freezing_map.py.
+
+const WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const KEYS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+const [CELL, FULL, HIGH, WIDE, ROWS, TOP, THICK, GAP] = [40, 36, 480, 400, 5, 8, 26, 4];
+
+/** The queries and keys of a draw, for the widest head and the longest row; the last is kept. */
+let kept = {};
+function drawn(draw) {
+  if (kept.draw !== draw) {
+    const rows = Array.from({ length: ROWS }, (_, place) => [
+      normals(draw, 2 * place, WIDTHS.at(-1)), normals(draw, 2 * place + 1, KEYS.at(-1)),
+    ]);
+    kept = { draw, rows };
+  }
+  return kept.rows;
+}
+
+function square(x, y, side) {
+  const [left, long] = [number(x - side / 2), number(side)];
+  return `M${left} ${number(y - side / 2)}h${long}v${long}H${left}z`;
+}
+
+const squares = (means) =>
+  means
+    .flatMap((line, row) => line.map((mean, column) =>
+      square(CELL * (column + 0.5), HIGH - CELL * (row + 0.5), FULL * Math.sqrt(mean))))
+    .join("");
+
+/** The largest weights of a row and its effective positions; its exponentials fit as they are. */
+function row(logits) {
+  const best = new Array(Math.min(TOP, logits.length)).fill(-Infinity);
+  let [total, moment] = [0, 0];
+  for (const logit of logits) {
+    const exponential = Math.exp(logit);
+    total += exponential;
+    moment += exponential * logit;
+    if (logit > best.at(-1)) {
+      best[best.length - 1] = logit;
+      best.sort((a, b) => b - a);
+    }
+  }
+  const positions = Math.exp(Math.log(total) - moment / total);
+  return { weights: best.map((logit) => Math.exp(logit) / total), positions };
+}
+
+function cuts({ weights }, place) {
+  const top = CELL * place + (CELL - THICK) / 2;
+  let end = 0;
+  return weights
+    .map((p) => {
+      const [start, weight] = [number(end), WIDE * p];
+      end += weight;
+      return `M${start} ${top}h${number(Math.max(weight - GAP, weight / 2))}v${THICK}H${start}z`;
+    })
+    .join("");
+}
+
+function render({ model, el }) {
+  return connect({ model, el }, ["d_k", "n_keys", "divided", "draw"], (state) => {
+    const { d_k, n_keys, divided, draw } = state;
+    const rows = drawn(draw).map(([query, keys]) => {
+      const reach = length(query.slice(0, d_k)) / (divided ? Math.sqrt(d_k) : 1);
+      return row(keys.slice(0, n_keys).map((g) => reach * g));
+    });
+    const [map, bars] = el.querySelectorAll("svg");
+    const arm = divided ? "divided" : "undivided";
+    [map, bars].forEach((svg) => svg.setAttribute("class", arm));
+    const means = JSON.parse(map.dataset.means)[Number(divided)];
+    const [column, line] = [WIDTHS.indexOf(d_k), KEYS.indexOf(n_keys)];
+    const [x, y] = [CELL * (column + 0.5), HIGH - CELL * (line + 0.5)];
+    map.querySelector(".bars").setAttribute("d", squares(means));
+    map.querySelector(".mark").setAttribute("transform", `translate(${x} ${y})`);
+    const threshold = map.querySelector(".threshold");
+    if (divided) threshold.setAttribute("display", "none");
+    else threshold.removeAttribute("display");
+    bars.querySelector(".bars").setAttribute("d", rows.map(cuts).join(""));
+    const positions = rows.map((one) => one.positions);
+    el.querySelectorAll(".figure-keys span").forEach((span, place) => {
+      span.textContent = positions[place].toFixed(1);
+    });
+    const spread = divided ? 1 : d_k;
+    const onset = 2 * Math.log(n_keys);
+    const tops = rows.map(({ weights }) => weights[0]);
+    const between = (values, digits) =>
+      `${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)}`;
+    return `Width ${d_k}, ${n_keys} keys, ${divided ? "" : "not "}divided: the mean of σ² ` +
+      `is ${spread} and 2 ln n is ${onset.toFixed(1)}, so the average row is ` +
+      `${spread > onset ? "beyond" : "short of"} the line. The top key gets ` +
+      `${means[line][column]} of the weight on average; in these five rows it gets ` +
+      `${between(tops, 3)}, and they use ${between(positions, 1)} effective positions.`;
+  });
+}
+
+export default { render };

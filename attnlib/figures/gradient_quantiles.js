@@ -1,0 +1,71 @@
+// The figure in which the lengths of gradients fan out; see gradient_quantiles.py.
+
+const WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+const KEYS = [2, 4, 16, 64, 256, 1024];
+const [WIDE, HIGH, TOP, DECADES, APART, LOWEST] = [600, 240, 1, 12, 17, 230];
+const STEP = WIDE / (WIDTHS.length - 1);
+const WHO = { query: "The query of a row of", key: "One key of" };
+
+const height = (value) => (HIGH * (TOP - Math.log10(value))) / DECADES;
+const power = (exponent) =>
+  "10" + String(exponent).replace(/./g, (sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign]));
+
+function readingOf(value, digits) {
+  const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+  return exponent < -3
+    ? `${mantissa}·${power(Number(exponent))}`
+    : value.toFixed(digits - 1 - exponent);
+}
+
+function visible(values) {
+  const points = values.map((value, i) => [STEP * i, height(value)]);
+  const inside = points.filter(([, y]) => y <= HIGH);
+  if (inside.length < points.length) {
+    const [x, y] = inside.at(-1);
+    const below = points[inside.length][1];
+    inside.push([x + (STEP * (HIGH - y)) / (below - y), HIGH]);
+  }
+  return inside;
+}
+
+const joined = (points) => points.map(([x, y]) => `${number(x)} ${number(y)}`).join("L");
+const dots = (points) => points.map(([x, y]) => `M${number(x)} ${number(y)}h0`).join("");
+
+function render({ model, el }) {
+  return connect({ model, el }, ["receiver", "n_keys", "d_k"], ({ receiver, n_keys, d_k }) => {
+    const arms = ["not divided", "divided"].map((arm) =>
+      table[receiver][arm][KEYS.indexOf(n_keys)]);
+    const at = WIDTHS.indexOf(d_k);
+    el.querySelector(".here").setAttribute("d", `M${number(STEP * at)} 0V${HIGH}`);
+    const ends = ["undivided", "divided"].map((name, i) => {
+      const [low, median, high, mean] =
+        [0, 1, 2, 3].map((column) => visible(arms[i].map((cell) => cell[column])));
+      const part = (kind, d) => el.querySelector(`svg .${name} .${kind}`).setAttribute("d", d);
+      const bottom = low.at(-1)[1] === HIGH ? `V${HIGH}` : "";
+      part("band", `M${joined(high)}${bottom}L${joined(low.reverse())}z`);
+      part("median", `M${joined(median)}`);
+      part("mean", `M${joined(mean)}`);
+      const both = [...median, ...mean];
+      part("marks", dots(both.filter(([, y]) => y < HIGH)));
+      part("reads", dots(both.filter(([x]) => x === STEP * at)));
+      return { median: median.at(-1), mean: mean.at(-1) };
+    });
+    let above = -Infinity;
+    const names = el.querySelectorAll(".figure-names span");
+    [ends[0].mean, ends[1].median, ends[0].median].forEach(([x, end], i) => {
+      let y = end;
+      if (x === WIDE) y = above = Math.max(y, above + APART);
+      const [left, top] = [number((100 * x) / WIDE), number((100 * Math.min(y, LOWEST)) / HIGH)];
+      names[i].setAttribute("style", `left:${left}%;top:${top}%`);
+    });
+    const said = ["Not divided", "Divided"].map((arm, i) => {
+      const [low, median, high, mean, around, about] = arms[i][at];
+      return `${arm}: median ${readingOf(median, 3)} ± ${around}%, ` +
+        `mean ${readingOf(mean, 3)} ± ${about}%, ` +
+        `eight in ten from ${readingOf(low, 2)} to ${readingOf(high, 2)}.`;
+    });
+    return `${WHO[receiver]} ${n_keys} keys, width ${d_k}. ${said.join(" ")}`;
+  });
+}
+
+export default { render };

@@ -1,0 +1,128 @@
+// The figure in which the online softmax reads a row block by block; see online_softmax.py.
+
+const [KEYS, WIDE, HIGH, ROOM, BROAD, SLIM] = [16, 640, 100, 40, 32, 10];
+const TICKS = [6, 3, 0, -3, -6];
+const NOTHING = { peak: -Infinity, total: 0, weighted: 0 };
+
+function keysOf(row, draw) {
+  const tenths = uniforms(draw, 0, KEYS).map((u) => Math.floor(81 * u) - 40);
+  const values = uniforms(draw, 1, KEYS).map((u) => Math.floor(101 * u));
+  if (row.startsWith("last")) tenths[KEYS - 1] = Math.max(...tenths) + 20;
+  const raised = row === "last+800" ? 800 : 0;
+  const keys = tenths.map((tenth, key) => ({
+    s: (tenth + 10 * raised) / 10, v: values[key],
+  }));
+  const sign = { rising: 1, falling: -1 }[row];
+  return { raised, keys: sign ? keys.sort((a, b) => sign * (a.s - b.s)) : keys };
+}
+
+/** One step of the recursion. */
+function step(kept, block) {
+  const top = Math.max(...block.map(({ s }) => s));
+  const peak = Math.max(kept.peak, top);
+  const terms = block.map(({ s }) => Math.exp(s - peak));
+  const added = { top, total: sum(terms), weighted: sum(block.map(({ v }, j) => terms[j] * v)) };
+  const factor = block.length ? Math.exp(kept.peak - peak) : 1;
+  return {
+    factor, added, peak,
+    total: factor * kept.total + added.total,
+    weighted: factor * kept.weighted + added.weighted,
+  };
+}
+
+function exact(keys) {
+  const p = softmax(keys.map(({ s }) => s));
+  return sum(keys.map(({ v }, j) => p[j] * v));
+}
+
+const bars = (heights, first, end, broad) => heights
+  .slice(0, end)
+  .map((height, key) => key < first ? "" :
+    `M${ROOM * key + (ROOM - broad) / 2} ${HIGH}v${number(-HIGH * height)}h${broad}` +
+    `v${number(HIGH * height)}z`)
+  .join("");
+
+const dots = (keys, first, end) => keys
+  .slice(first, end)
+  .map(({ v }, j) => `M${ROOM * (first + j) + ROOM / 2} ${number(HIGH - v)}h0`)
+  .join("");
+
+const levels = (heights, ends) => heights
+  .map((height, t) => {
+    const y = number(HIGH * (1 - height));
+    return `${t ? "" : `M0 ${y}`}V${y}H${ROOM * ends[t]}`;
+  })
+  .join("");
+
+const shown = (value, digits) =>
+  value === -Infinity ? "−∞" : value.toFixed(digits).replace("-", "−");
+const entries = ({ total, weighted }) => [shown(total, 4), shown(weighted, 2)];
+
+function render({ model, el }) {
+  return connect({ model, el }, ["row", "keys_read", "block_size", "draw"], (state) => {
+    const { row, keys_read, block_size, draw } = state;
+    const { raised, keys } = keysOf(row, draw);
+    const ends = [];
+    let [before, now, begun] = [NOTHING, step(NOTHING, []), 0];
+    const history = [];
+    for (let start = 0; start < keys_read; start += block_size) {
+      const end = Math.min(start + block_size, keys_read);
+      [begun, before] = [start, start ? now : NOTHING];
+      now = step(before, keys.slice(start, end));
+      ends.push(end);
+      history.push(now);
+    }
+    const up = (s) => (s - raised + 6) / 12;
+    const [logits, terms, outputs] = el.querySelectorAll("svg");
+    const part = (svg, name, d) => svg.querySelector(`.${name}`).setAttribute("d", d);
+    const heights = keys.map(({ s }) => up(s));
+    part(logits, "was", bars(heights, keys_read, KEYS, BROAD));
+    part(logits, "read", bars(heights, 0, begun, SLIM));
+    part(logits, "now", bars(heights, begun, keys_read, BROAD));
+    part(logits, "limit", levels(history.map(({ peak }) => up(peak)), ends));
+    const raisedBy = (kept) => keys.map(({ s }) => Math.exp(s - kept.peak));
+    part(terms, "was", bars(raisedBy(before), 0, begun, BROAD));
+    part(terms, "read", bars(raisedBy(now), 0, begun, SLIM));
+    part(terms, "now", bars(raisedBy(now), begun, keys_read, BROAD));
+    const whole = exact(keys);
+    part(outputs, "even", `M0 ${number(HIGH - whole)}H${WIDE}`);
+    part(outputs, "unread", dots(keys, keys_read, KEYS));
+    part(outputs, "dots", dots(keys, 0, keys_read));
+    const reached = history.map(({ weighted, total }) => weighted / total / 100);
+    part(outputs, "limit", levels(reached, ends));
+    logits.parentNode.querySelectorAll(".figure-ticks span").forEach((tick, place) => {
+      tick.textContent = String(raised + TICKS[place]).replace("-", "−");
+    });
+    const { factor, added } = now;
+    const kept = { total: factor * before.total, weighted: factor * before.weighted };
+    const cells = [
+      shown(before.peak, 1), ...entries(before), "", ...entries(kept),
+      shown(added.top, 1), ...entries(added), shown(now.peak, 1), ...entries(now),
+    ];
+    el.querySelectorAll("tbody td").forEach((cell, place) => {
+      cell.textContent = cells[place];
+    });
+    el.querySelector("tbody th span").textContent = keys_read ? factor.toFixed(4) : "–";
+
+    const everything = `all ${KEYS} keys give ${whole.toFixed(2)}`;
+    if (!keys_read) {
+      return "No key has been read: the largest logit so far is −∞, both sums are zero, and " +
+        `there is no output yet; ${everything}, the dashed line.`;
+    }
+    const first = begun + 1;
+    const block = first < keys_read ? `Keys ${first} to ${keys_read}` : `Key ${first}`;
+    const rise = now.peak - before.peak;
+    let change = "the largest logit stays, and so does what was kept";
+    if (!begun) change = "nothing was kept before";
+    else if (rise) {
+      change = `the largest logit rises by ${rise.toFixed(1)}, so what was kept is ` +
+        `multiplied by ${factor.toFixed(4)}`;
+    }
+    const output = now.weighted / now.total;
+    const apart = Math.abs(output - exact(keys.slice(0, keys_read)));
+    return `${block}: ${change}. The output so far, ${output.toFixed(2)}, differs from ` +
+      `attention over all keys read by ${apart.toFixed(10)}; ${everything}.`;
+  });
+}
+
+export default { render };

@@ -1,0 +1,158 @@
+// Questions that a reader answers before the page does; see prediction.py.
+
+const SIGNS = { right: "✓", other: "≠", alike: "≈", low: "<", high: ">", ask: "?" };
+const [WIDE, HIGH, NOTCHES] = [640, 200, 20];
+const PART = "([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)";
+const NUMBER = new RegExp(`^${PART}(?:\\^([+-]?[0-9]{1,4}))?(?:/${PART})?(%?)$`);
+const UNCLEAR = /^[+-]?[1-9][0-9]{0,2},[0-9]{3}$/;
+const CLOSED = "What came out — commit first, or open it anyway";
+
+function readNumber(text) {
+  const found = NUMBER.exec(text.replace(/\s/g, "").replaceAll("−", "-"));
+  if (!found || UNCLEAR.test(found[1]) || UNCLEAR.test(found[3] ?? "")) return null;
+  const [base, power, below] = [found[1], found[2] ?? "1", found[3] ?? "1"];
+  const value = Number(base.replace(",", ".")) ** Number(power)
+    / (Number(below.replace(",", ".")) * (found[4] ? 100 : 1));
+  return Number.isFinite(value) ? value : null;
+}
+
+// How each kind reads the answer from the controls, shows it there, and judges it.
+const choice = {
+  read: (controls) => controls.find((button) => button.checked)?.value ?? "",
+  show: (controls, answer) => controls.forEach((button) => {
+    button.checked = button.value === answer;
+  }),
+  judge: ({ verdicts, wanted }, answer) => verdicts[answer] ?? ["ask", wanted],
+};
+
+const estimate = {
+  read: ([field]) => field.value,
+  show([field], answer) {
+    if (field.value !== answer) field.value = answer;
+  },
+  judge({ low, high, unit, tails, wanted }, answer) {
+    const plain = unit === "%" ? answer.trim().replace(/\s*%$/, "") : answer.trim();
+    const value = readNumber(plain);
+    if (value === null) return ["ask", wanted];
+    const outcome = value < low ? "low" : value > high ? "high" : "right";
+    return [outcome, `You said ${plain}${unit}${tails[outcome]}`];
+  },
+};
+
+const sketch = {
+  read: (controls) => controls.map((slider) => Number(slider.value)),
+  show(controls, answer, { stops, path }, committed) {
+    controls.forEach((slider, place) => {
+      slider.value = answer[place];
+      slider.setAttribute("aria-valuetext", stops[answer[place]]);
+    });
+    const room = WIDE / answer.length;
+    const points = answer.map((level, place) =>
+      `${number(room * (place + 0.5))} ${number(HIGH * (1 - level / NOTCHES))}`);
+    const svg = controls[0].closest(".sketch-plot").querySelector("svg");
+    svg.querySelector(".own").setAttribute("d", `M${points.join("L")}`);
+    svg.querySelector(".computed").setAttribute("d", committed ? path : "");
+  },
+  judge({ right, peak, places, wanted }, answer) {
+    if (answer.every((level) => level === NOTCHES / 2)) return ["ask", wanted];
+    const steps = (levels) => levels.slice(1).map((level, place) => level - levels[place]);
+    const wantedSteps = steps(right);
+    const same = steps(answer).filter((step, place) =>
+      Math.sign(step) === Math.sign(wantedSteps[place])
+      || Math.max(Math.abs(step), Math.abs(wantedSteps[place])) <= 1).length;
+    const top = Math.max(...answer);
+    const tops = places.filter((_, place) => answer[place] === top);
+    const all = same === wantedSteps.length && tops.length === 1 && answer[peak] === top;
+    return [all ? "right" : "alike",
+      `You go the same way in ${same} of ${wantedSteps.length} steps; your highest point is at ` +
+      `${tops.join(", ")}, the right one at ${places[peak]}.`];
+  },
+};
+
+/** Close the outputs of the cells that answer, on a page of the book. */
+function answering(el) {
+  const boxes = [];
+  let cell = el.closest("div.cell")?.nextElementSibling;
+  for (; cell?.matches("div.cell"); cell = cell.nextElementSibling) {
+    for (const output of cell.querySelectorAll(":scope > div.cell_output")) {
+      const box = document.createElement("details");
+      box.className = "answering";
+      box.append(document.createElement("summary"));
+      output.replaceWith(box);
+      box.append(output);
+      boxes.push(box);
+    }
+  }
+  return boxes;
+}
+
+/** Open what is closed for a printer, and for whoever follows a link into it. */
+function keepWithinReach(boxes, told) {
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = [...boxes, told].filter((box) => !box.open);
+    opened.forEach((box) => { box.open = true; });
+  });
+  window.addEventListener("afterprint", () => opened.forEach((box) => { box.open = false; }));
+  const reveal = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    boxes.filter((box) => box.contains(target)).forEach((box) => {
+      box.open = true;
+      target.scrollIntoView();
+    });
+  };
+  window.addEventListener("hashchange", reveal);
+  reveal();
+}
+
+function render({ model, el }) {
+  if (!el.querySelector("form")) {
+    el.classList.add("live-figure");
+    el.innerHTML = model.get("still");
+  }
+  const content = model.get("content");
+  const { read, show, judge } = { choice, estimate, sketch }[content.kind];
+  const form = el.querySelector("form");
+  const controls = [...form.querySelectorAll("input")];
+  const boxes = answering(el);
+  const set = (name, value) => {
+    model.set(name, value);
+    model.save_changes();
+  };
+  const say = (outcome, words, because) => {
+    form.querySelector(".sign").textContent = SIGNS[outcome] ?? "";
+    form.querySelector(".said").textContent = words;
+    form.querySelector(".because").textContent = because;
+  };
+  const update = () => {
+    const [answer, committed] = [model.get("answer"), model.get("committed")];
+    show(controls, answer, content, committed);
+    form.querySelector("fieldset").disabled = committed;
+    form.querySelector("button").textContent = committed ? "Try again" : "Commit";
+    if (committed) say(...judge(content, answer), content.because);
+    else say("", "", "");
+    for (const box of boxes) {
+      box.open = committed;
+      box.querySelector("summary").textContent = committed ? "What came out" : CLOSED;
+    }
+  };
+  const submitted = (event) => {
+    event.preventDefault();
+    if (model.get("committed")) {
+      set("committed", false);
+      return;
+    }
+    const [outcome, words] = judge(content, model.get("answer"));
+    if (outcome === "ask") say(outcome, words, "");
+    else set("committed", true);
+  };
+  form.addEventListener("input", () => set("answer", read(controls)));
+  form.addEventListener("submit", submitted);
+  const names = ["answer", "committed"];
+  names.forEach((name) => model.on(`change:${name}`, update));
+  update();
+  if (el.closest("div.cell")) keepWithinReach(boxes, el.querySelector(".told"));
+  return () => names.forEach((name) => model.off(`change:${name}`, update));
+}
+
+export default { render };

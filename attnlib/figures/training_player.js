@@ -1,0 +1,89 @@
+// The figure in which a reader steps through training; see training_player.py.
+
+const STEPS = table.steps;
+const [WIDE, HIGH, EDGE, TOP, CELL, KEYS, LEVELS] = [320, 180, 6, 1.25, 10, 32, 6];
+const [SHORTEST, LONGEST, BAND] = [-4, 2, 20];
+const NAMES = { undivided: "not divided", divided: "divided" };
+const PAUSE = 400;
+
+const room = (share) => number(EDGE + (WIDE - 2 * EDGE) * share);
+const across = (step) => room(Math.log(1 + step) / Math.log(1 + STEPS.at(-1)));
+const along = (power) => room((power - SHORTEST) / (LONGEST - SHORTEST));
+const point = (loss, place) =>
+  `${across(STEPS[place])} ${number(HIGH * (1 - Math.min(loss[place], TOP) / TOP))}`;
+
+function square(row, column, side) {
+  const [x, y] = [column, row].map((place) => number(CELL * (place + 0.5) - side / 2));
+  return `M${x} ${y}h${number(side)}v${number(side)}h${number(-side)}z`;
+}
+
+const cells = (map) =>
+  [...map]
+    .map((level, i) =>
+      level > 0 ? square(Math.floor(i / KEYS), i % KEYS, (0.9 * CELL * level) / LEVELS) : "")
+    .join("");
+
+/** Let the button move the steps until the last; at a reader's wish for calm, by one a press. */
+function player(model, el) {
+  const [form, words] = [el.querySelector("form"), el.querySelector(".figure-words")];
+  const button = form.querySelector("[name=play]");
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  let timer;
+  const stop = () => {
+    clearInterval(timer);
+    timer = undefined;
+    button.textContent = calm ? "One step on" : "Play";
+    words.setAttribute("aria-live", "polite");
+  };
+  const onward = () => {
+    const place = (nearest(STEPS, model.get("step")) + 1) % STEPS.length;
+    model.set("step", STEPS[place]);
+    model.save_changes();
+    if (place === STEPS.length - 1) stop();
+  };
+  const pressed = () => {
+    if (timer) return stop();
+    if (!calm) {
+      timer = setInterval(onward, PAUSE);
+      button.textContent = "Stop";
+      words.setAttribute("aria-live", "off");
+    }
+    onward();
+  };
+  button.addEventListener("click", pressed);
+  form.addEventListener("input", stop);
+  form.addEventListener("reset", stop);
+  stop();
+  return stop;
+}
+
+function render({ model, el }) {
+  const disconnect = connect({ model, el }, ["step", "d_k", "adam"], ({ step, d_k, adam }) => {
+    const optimizer = adam ? "Adam" : "SGD";
+    const runs = table.runs.filter((run) => run.optimizer === optimizer && run.d_k === d_k);
+    const place = STEPS.indexOf(step);
+    el.querySelector(".now").setAttribute("d", `M${across(step)} 0V${HIGH}`);
+    const arms = runs.map((run, arm) => {
+      const [kind, name] = Object.entries(NAMES)[arm];
+      const part = (part, d) => el.querySelector(`svg .${kind}.${part}`).setAttribute("d", d);
+      const y = BAND * arm + BAND / 2;
+      part("curve", `M${STEPS.slice(0, place + 1).map((_, i) => point(run.loss, i)).join("L")}`);
+      part("marker", `M${point(run.loss, place)}h0`);
+      part("cells", cells(run.maps[place]));
+      part("band", `M${along(run.low[place])} ${y}H${along(run.high[place])}`);
+      part("middle", `M${along(run.median[place])} ${y - 7}v14`);
+      const rate = `rate ${reading(run.rate)}`;
+      el.querySelector(`.training-map.${kind} output`).textContent = rate;
+      return `${name}, loss ${run.loss[place].toFixed(4)}, ${run.right[place].toFixed(2)} of the ` +
+        `weight on right keys, ‖p‖² ${run.square[place].toFixed(2)}`;
+    });
+    return `Width ${d_k}, ${optimizer}, step ${step}: ${arms.join("; ")}.`;
+  });
+  const stop = player(model, el);
+  return () => {
+    stop();
+    disconnect();
+  };
+}
+
+export default { render };

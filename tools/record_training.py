@@ -1,0 +1,160 @@
+"""Record the training runs that the figure TrainingPlayer shows.
+
+``python tools/record_training.py`` trains the two arms of the chapter on training at the rates that
+the committed ablation found for them, and writes what a reader can step through. It takes seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+from threadpoolctl import threadpool_limits  # noqa: E402
+
+from attnlib.figures.training_player import LEVELS, OPTIMIZERS, RECORDING, STEPS, WIDTHS  # noqa: E402
+from attnlib.group_mean import (  # noqa: E402
+    Batch,
+    GroupMeanTask,
+    draw_batch,
+    draw_tags,
+    matching_tokens,
+)
+from attnlib.optimizers import initial_state  # noqa: E402
+from attnlib.sweeps import ARMS, QUICK_ARMS, REPORT_SEEDS, Setting, load_ablation  # noqa: E402
+from attnlib.training import (  # noqa: E402
+    BATCH_SIZE,
+    TEST_SIZE,
+    initial_parameters,
+    loss_and_gradients,
+    training_step,
+)
+
+TABLE = ROOT / "data" / "ablation.json"
+SEED = REPORT_SEEDS[0]
+QUANTILES = {"low": 0.05, "median": 0.5, "high": 0.95}
+SHORTEST = 1e-4
+"""The shortest gradient that is told from shorter ones."""
+TASK = GroupMeanTask()
+
+
+def tuned_settings() -> list[Setting]:
+    """Return both arms for every width and optimiser, each at its own tuned rate."""
+    tuned = {
+        (found.setting.d_k, found.setting.optimizer, found.setting.arm): found.setting
+        for found in load_ablation(TABLE)["main"].tunings
+    }
+    return [tuned[choice] for choice in product(WIDTHS, OPTIMIZERS, QUICK_ARMS)]
+
+
+def one_query_for_each_tag(test: Batch) -> Batch:
+    """Return the first test sequence as often as it has tags, each time asked for another one."""
+    tokens, width = test.tokens[0], TASK.tag_width
+    tags = tokens[:: TASK.group_size, :width]
+    count = len(tags)
+    return Batch(
+        query_tokens=np.hstack([tags, np.tile(test.query_tokens[0, width:], (count, 1))]),
+        tokens=np.repeat(tokens[None], count, axis=0),
+        targets=tokens[:, width:].reshape(count, TASK.group_size, -1).mean(axis=1),
+        groups=np.arange(count),
+    )
+
+
+def levels(weights: np.ndarray) -> str:
+    """Return a digit for each weight, the nearest to a multiple of its square root."""
+    return "".join(str(level) for level in np.rint(LEVELS * np.sqrt(weights)).astype(int).flat)
+
+
+class Recording:
+    """One setting on its way."""
+
+    def __init__(self, setting: Setting, for_weights: np.random.SeedSequence) -> None:
+        self.setting, self.rule = setting, ARMS[setting.arm]
+        self.optimizer = setting.learner(self.rule).optimizer
+        self.parameters = initial_parameters(
+            TASK, setting.d_k, self.rule, rng=np.random.default_rng(for_weights)
+        )
+        self.state = initial_state(self.parameters)
+        self.measured: dict[str, list[Any]] = {
+            name: [] for name in ("loss", "right", "square", *QUANTILES, "maps")
+        }
+
+    def step(self, batch: Batch) -> None:
+        """Learn from a batch."""
+        _, self.parameters, self.state = training_step(
+            self.parameters, batch, self.rule, self.optimizer, self.state
+        )
+
+    def measure(self, test: Batch) -> None:
+        """Add what there is to see now."""
+        result = loss_and_gradients(self.parameters, test, self.rule)
+        power = (test.targets**2).sum(axis=1).mean()
+        right = (result.weights * matching_tokens(TASK, test)).sum(axis=1).mean()
+        lengths = np.linalg.norm(result.queries, axis=1).clip(SHORTEST)
+        shown = loss_and_gradients(self.parameters, one_query_for_each_tag(test), self.rule)
+        for name, value in (
+            ("loss", round(float(result.loss / power), 4)),
+            ("right", round(float(right), 2)),
+            ("square", round(float((result.weights**2).sum(axis=1).mean()), 2)),
+            *(
+                (name, round(float(np.log10(np.quantile(lengths, share))), 1))
+                for name, share in QUANTILES.items()
+            ),
+            ("maps", levels(shown.weights)),
+        ):
+            self.measured[name].append(value)
+
+    def entry(self) -> dict[str, Any]:
+        """Return the setting and what was measured."""
+        chosen = {name: getattr(self.setting, name) for name in ("optimizer", "d_k", "arm", "rate")}
+        return chosen | self.measured
+
+
+def record(
+    settings: Sequence[Setting], steps: Sequence[int] = STEPS, seed: int = SEED
+) -> list[dict[str, Any]]:
+    """Train with the data of :func:`attnlib.training.train_together`, and return an entry each."""
+    for_tags, for_weights, for_test, for_batches = np.random.SeedSequence(seed).spawn(4)
+    tags = draw_tags(TASK, np.random.default_rng(for_tags))
+    test = draw_batch(TASK, tags, TEST_SIZE, np.random.default_rng(for_test))
+    source = np.random.default_rng(for_batches)
+    recordings = [Recording(setting, for_weights) for setting in settings]
+    for step in range(max(steps) + 1):
+        batch = draw_batch(TASK, tags, BATCH_SIZE, source)
+        for recording in recordings:
+            if step in steps:
+                recording.measure(test)
+            recording.step(batch)
+    return [recording.entry() for recording in recordings]
+
+
+def main() -> int:
+    """Record everything."""
+    with threadpool_limits(1, user_api="blas"):
+        runs = record(tuned_settings())
+    about = {
+        "about": "Training runs of the group-mean task, for the figure TrainingPlayer",
+        "command": "python tools/record_training.py",
+        "versions": {"python": platform.python_version(), "numpy": np.__version__},
+        "seed": SEED,
+        "steps": STEPS,
+    }
+    lines = [f" {json.dumps(name)}: {json.dumps(value)}," for name, value in about.items()]
+    entries = ",\n".join(
+        f"  {json.dumps(run, ensure_ascii=False, separators=(',', ':'))}" for run in runs
+    )
+    text = "\n".join(["{", *lines, ' "runs": [', entries, " ]", "}", ""])
+    RECORDING.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
