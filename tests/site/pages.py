@@ -103,9 +103,10 @@ def foreign_links(page: BeautifulSoup) -> list[str]:
     ]
 
 
-def targets(page: BeautifulSoup) -> list[str]:
-    """Return the identifiers of a page."""
-    return [str(tag["id"]) for tag in page.find_all(id=True)]
+@cache
+def targets(path: Path) -> frozenset[str]:
+    """Return the identifiers of a page of the site."""
+    return frozenset(str(tag["id"]) for tag in parse(path).find_all(id=True))
 
 
 def broken_links(path: Path, site: Path) -> list[str]:
@@ -131,7 +132,7 @@ def _resolves(url: str, path: Path, site: Path) -> bool:
     fragment = unquote(parts.fragment)
     if fragment in {"", "top"} or target.suffix != ".html":
         return True
-    return fragment in targets(parse(target))
+    return fragment in targets(target)
 
 
 def structure_problems(page: BeautifulSoup) -> list[str]:
@@ -145,7 +146,8 @@ def structure_problems(page: BeautifulSoup) -> list[str]:
         problems.append(f"{len(shown)} first-level headings")
     if page.title is None or not page.title.get_text(strip=True):
         problems.append("no title")
-    repeated = [name for name, times in Counter(targets(page)).items() if times > 1]
+    named = Counter(str(tag["id"]) for tag in page.find_all(id=True))
+    repeated = [name for name, times in named.items() if times > 1]
     return problems + [f"the identifier {name} is repeated" for name in repeated]
 
 

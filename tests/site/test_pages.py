@@ -179,6 +179,7 @@ def test_broken_links_are_reported(tmp_path: Path) -> None:
     (tmp_path / "b.html").write_text("<p id='y'></p>", encoding="utf-8")
     assert pages.broken_links(tmp_path / "a.html", tmp_path) == ["b.html#x"]
     pages.parse.cache_clear()
+    pages.targets.cache_clear()
     (tmp_path / "b.html").write_text("<p id='x'></p>", encoding="utf-8")
     assert pages.broken_links(tmp_path / "a.html", tmp_path) == []
 
