@@ -21,11 +21,8 @@ import attnlib
 from _ext import attnlib_reference as reference
 from tests.book.notebooks import NOTEBOOKS, ROOT, read
 
-# attnlib.figures is a package for readers to move, not for code to call
 STEMS = sorted(
-    module.name
-    for module in pkgutil.iter_modules(attnlib.__path__)
-    if module.name[0] != "_" and not module.ispkg
+    module.name for module in pkgutil.iter_modules(attnlib.__path__) if module.name[0] != "_"
 )
 CALLABLES = [
     (stem, name)
@@ -104,6 +101,26 @@ def test_a_figure_is_drawn_on_the_page_that_its_docstring_names(name: str) -> No
     named = {page for _, page in reference.named_pages(docstring("plotting", name), KNOWN)}
     assert named
     assert named <= drawing
+
+
+def shown_figures(page: str) -> set[str]:
+    """Return the names that a notebook takes from attnlib.figures."""
+    trees = [ast.parse(cell.source) for cell in read(page).cells if cell.cell_type == "code"]
+    return {
+        name.name
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "attnlib.figures"
+        for name in node.names
+    }
+
+
+@pytest.mark.parametrize("name", [name for stem, name in CALLABLES if stem == "figures"])
+def test_a_figure_moves_on_the_pages_that_its_docstring_names(name: str) -> None:
+    shown = {f"/{page[: -len('.ipynb')]}" for page in NOTEBOOKS if name in shown_figures(page)}
+    named = {page for _, page in reference.named_pages(docstring("figures", name), KNOWN)}
+    assert named
+    assert named <= shown
 
 
 def test_the_examples_of_the_extension_are_true() -> None:
