@@ -19,7 +19,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-
 BENCH := .venv-bench
 BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
 
-.PHONY: help book test serve lab notebooks lint format lock bench sweep clean
+.PHONY: help book test serve lab notebooks lint format lock bench bench-figures sweep clean
 
 help:
 	@echo "make book       build the site in _build/html"
@@ -29,7 +29,8 @@ help:
 	@echo "make notebooks  execute every notebook in place"
 	@echo "make lint       check code and notebooks; make format mends what it can"
 	@echo "make lock       write the pinned versions anew"
-	@echo "make bench      time attnlib against PyTorch and JAX; ARGS=--update puts it into the book"
+	@echo "make bench      time attnlib against PyTorch and JAX, then the figures that move, which"
+	@echo "                bench-figures does alone; ARGS=--update puts the results into the book"
 	@echo "make sweep      train everything behind the table of the ablation anew, about a quarter hour"
 	@echo "make clean      remove what was built; the environment stays"
 
@@ -69,6 +70,10 @@ sweep: $(VENV)/.book
 bench: $(BENCH)/.ready
 	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
 	$(BENCH_RUN) -m benchmarks $(ARGS)
+	$(MAKE) bench-figures
+
+bench-figures: $(VENV)/.test book
+	$(RUN) -m benchmarks.figures $(filter --quick --update,$(ARGS))
 
 lock: $(VENV)/.book
 	$(PIP) uv

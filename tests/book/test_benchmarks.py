@@ -19,11 +19,13 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import report, timing
+from benchmarks import figure_report, report, timing
+from benchmarks import figures as measured
 from tests.book.notebooks import ROOT, read
 
 PAGE = "chapters/benchmarks.ipynb"
 RESULTS = report.load()
+MOVING = figure_report.load()
 # The checks are tried on results that pass them, whatever the committed ones are.
 WHOLE = {**RESULTS, "settings": {**RESULTS["settings"], "quick": False}}
 BY_KEY = {target.key: target for target in report.TARGETS}
@@ -192,6 +194,44 @@ class TestThePage:
                 assert dict(zip(names, ratios, strict=True)) == {
                     name: row.get(name) for name in names
                 }
+
+
+class TestTheFigures:
+    def test_the_page_shows_the_committed_numbers(self) -> None:
+        shown = outputs()
+        assert figure_report.figure_table(MOVING) in shown
+        assert figure_report.shortfalls(MOVING) in shown
+        assert figure_report.machine_line(MOVING) in shown
+
+    def test_they_come_from_a_whole_run(self) -> None:
+        assert (MOVING["events"], MOVING["loads"]) == (measured.EVENTS, measured.LOADS)
+        assert set(MOVING["machine"]) == {"processor", "system", "browser", "date"}
+
+    @pytest.mark.parametrize("limit", figure_report.LIMITS, ids=lambda limit: limit.name)
+    def test_a_value_above_a_limit_is_told_and_one_at_it_is_not(self, limit: Any) -> None:
+        for factor, beyond in ((0.0, False), (1.0, False), (1.01, True)):
+            value = limit.most * factor + (0.002 if beyond else 0)
+            control = {"handler p50": value, "paint p95": value}
+            figure = {"drawn": value, "bytes": 1000 * value, "shift": value}
+            results = {"figures": {"one_figure": figure | {"controls": {"a": control}}}}
+            told = figure_report.shortfalls(results).splitlines()
+            found = [line for line in told if line.startswith(f"- **one figure**, {limit.name}:")]
+            assert bool(found) is beyond
+            row = figure_report.figure_table(results).splitlines()[2].split(" | ")
+            place = figure_report.LIMITS.index(limit) + 1
+            assert row[place].startswith("**") is beyond
+
+    def test_the_slowest_control_counts(self) -> None:
+        fast, slow = ({"handler p50": v, "paint p95": 10 * v} for v in (0.5, 2.5))
+        figure = {"controls": {"a": fast, "b": slow, "c": fast}}
+        kept = {limit.name: limit.of for limit in figure_report.LIMITS}
+        assert kept["handler, half"](figure) == 2.5
+        assert kept["event to paint, 95 %"](figure) == 25
+
+    @pytest.mark.parametrize(("percent", "value"), [(50, 50.0), (95, 95.0)])
+    def test_percentiles_are_those_of_numpy(self, percent: int, value: float) -> None:
+        values = np.random.default_rng(4).permutation(101).astype(float).tolist()
+        assert measured.percentile(values, percent) == np.percentile(values, percent) == value
 
 
 def stepping(steps: list[float]) -> Callable[[], float]:
