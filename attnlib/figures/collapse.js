@@ -6,9 +6,10 @@ function bars(weights) {
   const room = WIDE / weights.length;
   const width = room * (weights.length <= 64 ? 0.8 : 1);
   return weights
-    .map((weight, place) =>
+    .map(Math.sqrt)
+    .map((root, place) =>
       `M${number(room * (place + 0.5) - width / 2)} ${HIGH}` +
-      `v${number(-HIGH * weight)}h${number(width)}v${number(HIGH * weight)}z`)
+      `v${number(-HIGH * root)}h${number(width)}v${number(HIGH * root)}z`)
     .join("");
 }
 
@@ -20,7 +21,7 @@ function render({ model, el }) {
     const svg = el.querySelector("svg");
     svg.setAttribute("class", divided ? "divided" : "undivided");
     svg.querySelector(".bars").setAttribute("d", bars(p));
-    svg.querySelector(".even").setAttribute("d", `M0 ${number(HIGH * (1 - 1 / n_keys))}H${WIDE}`);
+    svg.querySelector(".even").setAttribute("d", `M0 ${number(HIGH * (1 - n_keys ** -0.5))}H${WIDE}`);
     const division = divided ? "divided" : "not divided";
     const top = p.reduce((a, b) => Math.max(a, b));
     return `Width ${d_k}, ${n_keys} keys, ${division}: the largest weight is ` +

@@ -77,14 +77,16 @@ class Collapse(LiveFigure):
 
     def picture(self) -> str:
         """Return a bar for each key, and the even share as a line."""
-        even = number(HIGH * (1 - 1 / self.n_keys))
+        even = number(HIGH * (1 - self.n_keys**-0.5))
         arm = "divided" if self.divided else "undivided"
         plot = (
             f'<path class="bars" d="{self.bars()}"/>'
             f'<path class="even" d="M0 {even}H{WIDE}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
         )
-        return panel(plot, WIDE, HIGH, self.words(), arm, ["1", "0.5", "0"]) + (
-            '<p class="figure-axis">weight of each key; dashed: an even share</p>'
+        ticks = ["1", "0.64", "0.36", "0.16", "0.04", "0"]
+        return panel(plot, WIDE, HIGH, self.words(), arm, ticks) + (
+            '<p class="figure-axis">weight of each key, on an axis of square roots; '
+            "dashed: an even share</p>"
         )
 
     def bars(self) -> str:
@@ -93,8 +95,8 @@ class Collapse(LiveFigure):
         width = room * (0.8 if self.n_keys <= 64 else 1)
         corners = (
             f"M{number(room * (place + 0.5) - width / 2)} {HIGH}"
-            f"v{number(-HIGH * weight)}h{number(width)}v{number(HIGH * weight)}z"
-            for place, weight in enumerate(self.weights)
+            f"v{number(-HIGH * root)}h{number(width)}v{number(HIGH * root)}z"
+            for place, root in enumerate(np.sqrt(self.weights))
         )
         return "".join(corners)
 

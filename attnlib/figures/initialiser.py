@@ -101,7 +101,7 @@ class Initialiser(LiveFigure):
     """
 
     state = ("scheme", "d_model", "d_k", "cosine")
-    scheme = traitlets.Enum(tuple(SCHEMES), "multihead_attention").tag(sync=True)
+    scheme = traitlets.Enum(tuple(SCHEMES), "gpt2").tag(sync=True)
     d_model = traitlets.Enum(MODEL_WIDTHS, 512).tag(sync=True)
     d_k = traitlets.Enum(HEAD_WIDTHS, 64).tag(sync=True)
     cosine = traitlets.Enum(COSINES, 0).tag(sync=True)
@@ -182,7 +182,7 @@ class Initialiser(LiveFigure):
             f'<path class="dots" d="{self.dots()}"/></svg>'
             f'<div class="figure-scale" aria-hidden="true">{scale}</div></div>'
             '<p class="figure-axis">variance of the logits within a row; stroke: '
-            "predicted; dot: sampled; line: two standard errors</p>"
+            f"predicted; dot: sampled, {DRAWS} draws; line: two standard errors, rough ones</p>"
             + panel(bars, WIDE, HIGH, "", "divided", ["1", "0.25", "0"])
             + '<p class="figure-axis">weights of 16 logits with the predicted variance, on an '
             "axis of square roots; dashed: an even share</p>"

@@ -116,7 +116,7 @@ function render({ model, el }) {
     if (!begun) change = "nothing was kept before";
     else if (rise) {
       change = `the largest logit rises by ${rise.toFixed(1)}, so what was kept is ` +
-        `multiplied by ${factor.toFixed(4)}`;
+        `multiplied by ${factor.toFixed(4)} and no key read again`;
     }
     const output = now.weighted / now.total;
     const apart = Math.abs(output - exact(keys.slice(0, keys_read)));

@@ -253,7 +253,7 @@ class OnlineSoftmax(LiveFigure):
         elif rise:
             change = (
                 f"the largest logit rises by {rise:.1f}, so what was kept is multiplied by "
-                f"{np.exp(-rise):.4f}"
+                f"{np.exp(-rise):.4f} and no key read again"
             )
         else:
             change = "the largest logit stays, and so does what was kept"

@@ -33,7 +33,9 @@ const estimate = {
   judge({ low, high, unit, tails, wanted }, answer) {
     const plain = unit === "%" ? answer.trim().replace(/\s*%$/, "") : answer.trim();
     const value = readNumber(plain);
-    if (value === null) return ["ask", wanted];
+    const share = unit === "%" && !answer.includes("%")
+      && (plain.includes("/") || (Math.abs(value) > 0 && Math.abs(value) < 1));
+    if (value === null || share) return ["ask", wanted]; // 0.5 may be a half of all
     const outcome = value < low ? "low" : value > high ? "high" : "right";
     return [outcome, `You said ${plain}${unit}${tails[outcome]}`];
   },
@@ -63,7 +65,7 @@ const sketch = {
     const top = Math.max(...answer);
     const tops = places.filter((_, place) => answer[place] === top);
     const all = same === wantedSteps.length && tops.length === 1 && answer[peak] === top;
-    return [all ? "right" : "alike",
+    return [all ? "right" : 2 * same >= wantedSteps.length ? "alike" : "other",
       `You go the same way in ${same} of ${wantedSteps.length} steps; your highest point is at ` +
       `${tops.join(", ")}, the right one at ${places[peak]}.`];
   },

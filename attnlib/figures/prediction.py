@@ -274,8 +274,10 @@ class Estimate(Prediction):
             unit=unit,
             told=f"I{it_is[1:]}.",
             tails=tails,
-            wanted="Please write one number, such as 0.5, 1/2, 50% or 3e6, without commas for "
-            "thousands.",
+            wanted="Please write a number in per cent, such as 50 for a half."
+            if unit == "%"
+            else "Please write one number, such as 0.5, 1/2 or 3e6, without roots and without "
+            "commas for thousands.",
         )
 
     @property
@@ -289,10 +291,16 @@ class Estimate(Prediction):
         text = self.answer.strip()
         return text.removesuffix("%").rstrip() if self.content["unit"] == "%" else text
 
+    def may_be_a_share(self, value: float) -> bool:
+        """Tell whether per cent are asked and 0.5 or 1/2 may have been meant as a half of all."""
+        if self.content["unit"] != "%" or "%" in self.answer:
+            return False
+        return "/" in self.plain or 0 < abs(value) < 1
+
     def verdict(self) -> tuple[str, str]:
         """Return whether the number is too low or too high, in a word and in a sentence."""
         content, value = self.content, self.value
-        if value is None:
+        if value is None or self.may_be_a_share(value):
             return "ask", content["wanted"]
         outcome = "low" if value < content["low"] else "right"
         outcome = "high" if value > content["high"] else outcome
@@ -414,7 +422,9 @@ class Sketch(Prediction):
             f"You go the same way in {same} of {len(steps)} steps; your highest point is at "
             f"{highest}, the right one at {places[content['peak']]}."
         )
-        return ("right" if same == len(steps) and tops == [content["peak"]] else "alike"), words
+        if same == len(steps) and tops == [content["peak"]]:
+            return "right", words
+        return ("alike" if 2 * same >= len(steps) else "other"), words
 
     def told(self) -> str:
         """Return the true curve in words."""

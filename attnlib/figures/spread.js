@@ -1,7 +1,7 @@
 // The figure in which scores spread as the head gets wider; see spread.py.
 
 const [TERMS, WIDE, HIGH, TOP, CELL, FULL] = [4, 640, 200, 0.8, 50, 4];
-const [RAW_END, DIVIDED_END, FARTHEST, STEPS] = [60, 3, 6, 60];
+const [END, FARTHEST, STEPS] = [60, 6, 60];
 
 /** What components from `width` to twice the width add to each score. */
 const added = (draw, width, pairs) =>
@@ -79,8 +79,7 @@ function render({ model, el }) {
     const { d_k, pairs, divided, draw } = state;
     if (drawn.draw !== draw || drawn.pairs !== pairs) drawn = drawPairs(draw, pairs);
     const deviation = divided ? 1 : Math.sqrt(d_k);
-    const last = divided ? DIVIDED_END : RAW_END;
-    const end = last / deviation; // like all places from here on, in standard deviations
+    const end = END / deviation; // like all places from here on, in standard deviations
     const across = (x) => (WIDE / 2) * (1 + x / end);
     const scores = drawn.scores(d_k).map((z) => z / Math.sqrt(d_k));
 
@@ -114,9 +113,6 @@ function render({ model, el }) {
     part(table, "axis", lines(products.length));
     part(table, "rises", squares(products, true));
     part(table, "falls", squares(products, false));
-    el.querySelectorAll(".figure-scores span").forEach((span, i) => {
-      span.textContent = signed((last * (i - 3)) / 3, 0);
-    });
     for (const names of el.querySelectorAll(".figure-products .figure-keys")) {
       [...names.children].forEach((span, i) => {
         span.textContent = i < d_k ? `T${"₁₂₃₄"[i]}` : "";
@@ -125,7 +121,8 @@ function render({ model, el }) {
     const off = d_k * (d_k - 1);
     const own = sum(products.map((means, i) => means[i]));
     el.querySelector(".figure-products .count").textContent = d_k > TERMS
-      ? `${TERMS ** 2} of ${d_k ** 2} products: ${d_k} are on the diagonal, ${off} off it.`
+      ? `Shown: ${TERMS ** 2} of all ${d_k ** 2} products, of which ${d_k} are on the ` +
+        `diagonal and ${off} off it.`
       : `Sum on the diagonal (${d_k}): ${signed(own, 2)}; ` +
         `sum off it (${off}): ${signed(sum(products.flat()) - own, 2)}.`;
 

@@ -15,7 +15,7 @@ PAIRS = (10, 30, 100, 300, 1000)
 TERMS = 4
 WIDE, HIGH, TOP = 640, 200, 0.8
 # Where the axis ends: a score without the division, and with it.
-RAW_END, DIVIDED_END = 60, 3
+END = 60
 # The curve has points up to the end of the axis or so many standard deviations, closer together
 # in the middle, where that of a narrow head has a peak.
 FARTHEST, STEPS = 6, 60
@@ -96,7 +96,7 @@ class Spread(LiveFigure):
     @property
     def end(self) -> float:
         """Where the axis ends, in standard deviations."""
-        return (DIVIDED_END if self.divided else RAW_END) / self.deviation
+        return END / self.deviation
 
     @property
     def counts(self) -> np.ndarray:
@@ -139,8 +139,7 @@ class Spread(LiveFigure):
 
     def places(self) -> list[str]:
         """Return the labels of the level axis: its ends, and thirds between."""
-        last = DIVIDED_END if self.divided else RAW_END
-        return [f"{last * third // 3}".replace("-", "−") for third in range(-3, 4)]
+        return [f"{END * third // 3}".replace("-", "−") for third in range(-3, 4)]
 
     def bars(self) -> str:
         """Return the outlines of the bars, cut at the top, where there are scores."""
@@ -214,7 +213,10 @@ class Spread(LiveFigure):
         """Return the sums on and off the diagonal, or how many products there are in all."""
         on, off = self.d_k, self.d_k * (self.d_k - 1)
         if self.d_k > TERMS:
-            return f"{TERMS**2} of {self.d_k**2} products: {on} are on the diagonal, {off} off it."
+            return (
+                f"Shown: {TERMS**2} of all {self.d_k**2} products, of which {on} are on the "
+                f"diagonal and {off} off it."
+            )
         own = self.products.trace()
         return (
             f"Sum on the diagonal ({on}): {signed(own, 2)}; "

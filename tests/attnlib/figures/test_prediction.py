@@ -274,3 +274,27 @@ class TestSketch:
             points = np.array(re.findall(r"([\d.]+) ([\d.]+)", path), float)
             assert (points >= 0).all()
             assert (points <= (WIDE, HIGH)).all()
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("0.5", "ask"),
+        ("1/2", "ask"),
+        ("−0,5", "ask"),
+        ("0.5%", "low"),
+        ("0", "low"),
+        ("50", "high"),
+    ],
+)
+def test_where_per_cent_are_asked_a_half_is_not_half_a_per_cent(answer: str, outcome: str) -> None:
+    figure = Estimate(5, 0.5, "It is.", unit="%", relative=True, answer=answer)
+    assert figure.verdict()[0] == outcome
+
+
+def test_a_sketch_that_goes_the_wrong_way_is_not_called_nearly_right() -> None:
+    curve = [0, 0.2, 0.9, 0.5, 0.4]
+    drawn = {"right": [0, 4, 18, 10, 8], "alike": [0, 4, 18, 18, 20], "other": [20, 12, 8, 9, 15]}
+    for outcome, answer in drawn.items():
+        figure = Sketch(range(5), curve, "So it is.", "x", "y", answer=answer)
+        assert figure.verdict()[0] == outcome
