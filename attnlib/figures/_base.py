@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anywidget
+import numpy as np
 import traitlets
 
 HERE = Path(__file__).parent
@@ -92,6 +93,27 @@ def nearest(stops: Sequence[float | None], value: float | None) -> int:
         return abs(stop - value)
 
     return min(range(len(stops)), key=lambda place: distance(stops[place]))
+
+
+ROOT_TICKS = ("1", "0.64", "0.36", "0.16", "0.04", "0")
+"""The labels of an upright axis of square roots."""
+
+
+def root_bars(weights: np.ndarray, wide: int, high: int) -> str:
+    """Return the outlines of bars that stand side by side, as high as the roots of their weights.
+
+    Examples
+    --------
+    >>> root_bars(np.array([0.25, 1.0]), 100, 50)
+    'M5 50v-25h40v25zM55 50v-50h40v50z'
+    """
+    room = wide / len(weights)
+    width = room * (0.8 if len(weights) <= 64 else 1)
+    return "".join(
+        f"M{number(room * (place + 0.5) - width / 2)} {high}"
+        f"v{number(-high * root)}h{number(width)}v{number(high * root)}z"
+        for place, root in enumerate(np.sqrt(weights))
+    )
 
 
 def slider(name: str, label: str, stops: Sequence[float | None], value: float | None) -> str:

@@ -41,6 +41,18 @@ const meaningfulKeys = (weights) =>
 /** A coordinate, short and without an exponent. */
 const number = (value) => String(Number(value.toFixed(2)));
 
+/** The outlines of bars that stand side by side, as high as the roots of their weights. */
+function rootBars(weights, wide, high) {
+  const room = wide / weights.length;
+  const width = room * (weights.length <= 64 ? 0.8 : 1);
+  return weights
+    .map(Math.sqrt)
+    .map((root, place) =>
+      `M${number(room * (place + 0.5) - width / 2)} ${high}` +
+      `v${number(-high * root)}h${number(width)}v${number(high * root)}z`)
+    .join("");
+}
+
 /** A slider's value as it is read. */
 const reading = (value) =>
   value === null ? "off" : String(Number(value.toPrecision(6))).replace("-", "−");

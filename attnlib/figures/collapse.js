@@ -2,17 +2,6 @@
 
 const [WIDE, HIGH] = [640, 200];
 
-function bars(weights) {
-  const room = WIDE / weights.length;
-  const width = room * (weights.length <= 64 ? 0.8 : 1);
-  return weights
-    .map(Math.sqrt)
-    .map((root, place) =>
-      `M${number(room * (place + 0.5) - width / 2)} ${HIGH}` +
-      `v${number(-HIGH * root)}h${number(width)}v${number(HIGH * root)}z`)
-    .join("");
-}
-
 function render({ model, el }) {
   return connect({ model, el }, ["d_k", "n_keys", "divided", "draw"], (state) => {
     const { d_k, n_keys, divided, draw } = state;
@@ -20,7 +9,7 @@ function render({ model, el }) {
     const p = softmax(normals(draw, 1, n_keys).map((g) => reach * g));
     const svg = el.querySelector("svg");
     svg.setAttribute("class", divided ? "divided" : "undivided");
-    svg.querySelector(".bars").setAttribute("d", bars(p));
+    svg.querySelector(".bars").setAttribute("d", rootBars(p, WIDE, HIGH));
     svg.querySelector(".even").setAttribute("d", `M0 ${number(HIGH * (1 - n_keys ** -0.5))}H${WIDE}`);
     const division = divided ? "divided" : "not divided";
     const top = p.reduce((a, b) => Math.max(a, b));

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import traitlets
 
-from attnlib.figures._base import (
-    LiveFigure,
-    number,
-    panel,
-    slider,
-    switch,
-)
+from attnlib.figures._base import ROOT_TICKS, LiveFigure, number, panel, root_bars, slider, switch
 from attnlib.figures._draws import normals
 from attnlib.gradients import meaningful_keys
 from attnlib.softmax import effective_positions, softmax
@@ -80,25 +74,13 @@ class Collapse(LiveFigure):
         even = number(HIGH * (1 - self.n_keys**-0.5))
         arm = "divided" if self.divided else "undivided"
         plot = (
-            f'<path class="bars" d="{self.bars()}"/>'
+            f'<path class="bars" d="{root_bars(self.weights, WIDE, HIGH)}"/>'
             f'<path class="even" d="M0 {even}H{WIDE}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
         )
-        ticks = ["1", "0.64", "0.36", "0.16", "0.04", "0"]
-        return panel(plot, WIDE, HIGH, self.words(), arm, ticks) + (
+        return panel(plot, WIDE, HIGH, self.words(), arm, ROOT_TICKS) + (
             '<p class="figure-axis">weight of each key, on an axis of square roots; '
             "dashed: an even share</p>"
         )
-
-    def bars(self) -> str:
-        """Return the outlines of the bars."""
-        room = WIDE / self.n_keys
-        width = room * (0.8 if self.n_keys <= 64 else 1)
-        corners = (
-            f"M{number(room * (place + 0.5) - width / 2)} {HIGH}"
-            f"v{number(-HIGH * root)}h{number(width)}v{number(HIGH * root)}z"
-            for place, root in enumerate(np.sqrt(self.weights))
-        )
-        return "".join(corners)
 
     def words(self) -> str:
         """Return the largest weight, the effective positions and the meaningful keys."""

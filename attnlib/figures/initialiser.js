@@ -31,16 +31,6 @@ function variances({ d_model, d_k, cosine }) {
   });
 }
 
-function bars(weights) {
-  const room = WIDE / KEYS;
-  return weights
-    .map(Math.sqrt)
-    .map((height, place) =>
-      `M${number(room * (place + 0.1))} ${HIGH}` +
-      `v${number(-HIGH * height)}h${number(0.8 * room)}v${number(HIGH * height)}z`)
-    .join("");
-}
-
 function row(variance) {
   const drawn = normals(1, 0, KEYS);
   const mean = sum(drawn) / KEYS;
@@ -65,7 +55,7 @@ function render({ model, el }) {
       `M${number(across(mean - 2 * error))} ${top + middle}H${number(across(mean + 2 * error))}`));
     part("dots", each(([, mean], top) => `M${number(across(mean))} ${top + middle}h0`));
     const p = row(all[chosen][0]);
-    part("bars", bars(p));
+    part("bars", rootBars(p, WIDE, HIGH));
     const more = all[chosen].map((value) => value * (1 + 1e-9));
     const places = 3 - Math.floor(Math.log10(more[0]));
     const [expected, mean, error] = more.map((value) => value.toFixed(places));

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from attnlib.figures._base import HERE, LiveFigure, number, panel, presets, slider
+from attnlib.figures._base import HERE, LiveFigure, number, panel, presets, root_bars, slider
 from attnlib.figures._draws import normals
 from attnlib.initialization import INITIALIZERS, predict_variances, sample_logit_variances
 from attnlib.softmax import effective_positions, softmax
@@ -166,7 +166,7 @@ class Initialiser(LiveFigure):
         chosen = ROW * list(SCHEMES).index(self.scheme)
         even = number(HIGH * (1 - math.sqrt(1 / KEYS)))
         bars = (
-            f'<path class="bars" d="{self.bars()}"/>'
+            f'<path class="bars" d="{root_bars(self.weights, WIDE, HIGH)}"/>'
             f'<path class="even" d="M0 {even}H{WIDE}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
         )
         return (
@@ -208,15 +208,6 @@ class Initialiser(LiveFigure):
             f"M{number(across(variance - 2 * error))} {row * ROW + ROW // 2}"
             f"H{number(across(variance + 2 * error))}"
             for row, (variance, error) in enumerate(self.sampled.values())
-        )
-
-    def bars(self) -> str:
-        """Return the outlines of the bars of weights."""
-        room = WIDE / KEYS
-        return "".join(
-            f"M{number(room * (place + 0.1))} {HIGH}"
-            f"v{number(-HIGH * height)}h{number(0.8 * room)}v{number(HIGH * height)}z"
-            for place, height in enumerate(np.sqrt(self.weights))
         )
 
     def words(self) -> str:

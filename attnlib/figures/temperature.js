@@ -2,17 +2,6 @@
 
 const [WIDE, HIGH] = [640, 200];
 
-function bars(weights) {
-  const room = WIDE / weights.length;
-  const width = room * (weights.length <= 64 ? 0.8 : 1);
-  return weights
-    .map(Math.sqrt)
-    .map((height, place) =>
-      `M${number(room * (place + 0.5) - width / 2)} ${HIGH}` +
-      `v${number(-HIGH * height)}h${number(width)}v${number(HIGH * height)}z`)
-    .join("");
-}
-
 function steps(weights) {
   const room = WIDE / weights.length;
   const levels = weights
@@ -30,7 +19,7 @@ function render({ model, el }) {
     const p = row(reach);
     const even = HIGH * (1 - Math.sqrt(1 / n_keys));
     const svg = el.querySelector("svg");
-    svg.querySelector(".bars").setAttribute("d", bars(p));
+    svg.querySelector(".bars").setAttribute("d", rootBars(p, WIDE, HIGH));
     svg.querySelector(".limit").setAttribute("d", steps(row(1)));
     svg.querySelector(".even").setAttribute("d", `M0 ${number(even)}H${WIDE}`);
     return `Width ${d_k}, τ = ${ratio}·√${d_k} = ${(ratio * Math.sqrt(d_k)).toFixed(2)}, ` +

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import traitlets
 
-from attnlib.figures._base import LiveFigure, number, panel, slider
+from attnlib.figures._base import ROOT_TICKS, LiveFigure, number, panel, root_bars, slider
 from attnlib.figures._draws import normals
 from attnlib.softmax import effective_positions, entropy, softmax
 
@@ -85,25 +85,14 @@ class Temperature(LiveFigure):
         """Return a bar for each key, the row of the typical query and the even share as lines."""
         even = number(HIGH * (1 - np.sqrt(1 / self.n_keys)))
         plot = (
-            f'<path class="bars" d="{self.bars()}"/><path class="limit" d="{self.steps()}"/>'
+            f'<path class="bars" d="{root_bars(self.weights, WIDE, HIGH)}"/>'
+            f'<path class="limit" d="{self.steps()}"/>'
             f'<path class="even" d="M0 {even}H{WIDE}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
         )
-        ticks = ["1", "0.64", "0.36", "0.16", "0.04", "0"]
-        return panel(plot, WIDE, HIGH, self.words(), "divided", ticks) + (
+        return panel(plot, WIDE, HIGH, self.words(), "divided", ROOT_TICKS) + (
             '<p class="figure-axis">weights, the largest first, on an axis of square roots; '
             "solid line: a query exactly √d<sub>k</sub> long; dashed: an even share</p>"
         )
-
-    def bars(self) -> str:
-        """Return the outlines of the bars."""
-        room = WIDE / self.n_keys
-        width = room * (0.8 if self.n_keys <= 64 else 1)
-        corners = (
-            f"M{number(room * (place + 0.5) - width / 2)} {HIGH}"
-            f"v{number(-HIGH * height)}h{number(width)}v{number(HIGH * height)}z"
-            for place, height in enumerate(np.sqrt(self.weights))
-        )
-        return "".join(corners)
 
     def steps(self) -> str:
         """Return the outline of the row of a query that is exactly √d_k long."""

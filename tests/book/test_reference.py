@@ -84,13 +84,17 @@ def test_a_docstring_names_pages_that_exist_by_their_titles(stem: str, name: str
 
 
 @cache
+def nodes(page: str) -> list[ast.AST]:
+    """Return the syntax of a notebook's code, node by node."""
+    trees = [ast.parse(cell.source) for cell in read(page).cells if cell.cell_type == "code"]
+    return [node for tree in trees for node in ast.walk(tree)]
+
+
 def drawn_figures(page: str) -> set[str]:
     """Return the functions of attnlib.plotting that a notebook calls."""
-    trees = [ast.parse(cell.source) for cell in read(page).cells if cell.cell_type == "code"]
     return {
         node.attr
-        for tree in trees
-        for node in ast.walk(tree)
+        for node in nodes(page)
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "plotting"
     }
 
@@ -105,11 +109,9 @@ def test_a_figure_is_drawn_on_the_page_that_its_docstring_names(name: str) -> No
 
 def shown_figures(page: str) -> set[str]:
     """Return the names that a notebook takes from attnlib.figures."""
-    trees = [ast.parse(cell.source) for cell in read(page).cells if cell.cell_type == "code"]
     return {
         name.name
-        for tree in trees
-        for node in ast.walk(tree)
+        for node in nodes(page)
         if isinstance(node, ast.ImportFrom) and node.module == "attnlib.figures"
         for name in node.names
     }

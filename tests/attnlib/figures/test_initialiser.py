@@ -158,7 +158,7 @@ class TestPicture:
             figure = figures.Initialiser(scheme=scheme, d_model=4096, cosine=0.5)
             assert figure.logits.shape == (16,)
             assert figure.logits.var(ddof=1) == pytest.approx(figure.predicted[scheme])
-            heights = [float(height) for height in re.findall(r"v([\d.]+)z", figure.bars())]
+            heights = [float(height) for height in re.findall(r"v([\d.]+)z", figure.picture())]
             np.testing.assert_allclose(np.square(heights) / 1e4, softmax(figure.logits), atol=2e-4)
 
     def test_the_chosen_rule_is_marked_and_read_out(self):
