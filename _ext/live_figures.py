@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnlib.figures._base import HERE, own_source, shared_source, style_source
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
+STYLES = Path(__file__).resolve().parent.parent / "_static"
 FIGURE = re.compile(r'<div class="live-figure" data-figure="(\w+)"')
 # Stands in for the model that a live notebook would provide.
 STILL = """
@@ -57,8 +59,12 @@ def add_modules(
 
 
 def note_sources(_app: Sphinx, config: Config) -> None:
-    """Make pages be written anew, without running anything, when a drawing has changed."""
-    sources = sorted(path for path in HERE.iterdir() if path.suffix in {".js", ".css", ".json"})
+    """Make pages be written anew, without running anything, when a drawing or a style has changed.
+
+    Sphinx copies changed style sheets only when it writes a page.
+    """
+    drawings = [path for path in HERE.iterdir() if path.suffix in {".js", ".css", ".json"}]
+    sources = sorted([*drawings, *STYLES.rglob("*.*")])
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources))
     config["live_figures_digest"] = digest.hexdigest()
 

@@ -21,6 +21,7 @@ import numpy as np
 import traitlets
 
 HERE = Path(__file__).parent
+NOTES = ("about", "command", "versions")
 
 
 @cache
@@ -39,14 +40,15 @@ def own_source(name: str) -> str:
 
 
 def compact(data: str) -> str:
-    """Return JSON without the spaces that make it easy to read.
+    """Return a table as short JSON, without the notes on where it comes from.
 
     Examples
     --------
-    >>> compact('{"widths": [1, 2]}')
+    >>> compact('{"command": "python tools/table.py", "widths": [1, 2]}')
     '{"widths":[1,2]}'
     """
-    return json.dumps(json.loads(data), separators=(",", ":"), ensure_ascii=False)
+    table = {key: value for key, value in json.loads(data).items() if key not in NOTES}
+    return json.dumps(table, separators=(",", ":"), ensure_ascii=False)
 
 
 @cache

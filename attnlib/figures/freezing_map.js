@@ -4,16 +4,12 @@ const WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const KEYS = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 const [CELL, FULL, HIGH, WIDE, ROWS, TOP, THICK, GAP] = [40, 36, 480, 400, 5, 8, 26, 4];
 
-/** The queries and keys of a draw, for the widest head and the longest row; the last is kept. */
+/** The first normal numbers of a stream; those of the last draw are kept. */
 let kept = {};
-function drawn(draw) {
-  if (kept.draw !== draw) {
-    const rows = Array.from({ length: ROWS }, (_, place) => [
-      normals(draw, 2 * place, WIDTHS.at(-1)), normals(draw, 2 * place + 1, KEYS.at(-1)),
-    ]);
-    kept = { draw, rows };
-  }
-  return kept.rows;
+function drawn(draw, stream, count) {
+  if (kept.draw !== draw) kept = { draw };
+  if (!(kept[stream]?.length >= count)) kept[stream] = normals(draw, stream, count);
+  return kept[stream].slice(0, count);
 }
 
 function square(x, y, side) {
@@ -57,11 +53,13 @@ function cuts({ weights }, place) {
 }
 
 function render({ model, el }) {
+  let shown; // whether the map on the screen is the divided one: to draw it anew is slow
   return connect({ model, el }, ["d_k", "n_keys", "divided", "draw"], (state) => {
     const { d_k, n_keys, divided, draw } = state;
-    const rows = drawn(draw).map(([query, keys]) => {
-      const reach = length(query.slice(0, d_k)) / (divided ? Math.sqrt(d_k) : 1);
-      return row(keys.slice(0, n_keys).map((g) => reach * g));
+    const rows = Array.from({ length: ROWS }, (_, place) => {
+      const query = drawn(draw, 2 * place, d_k);
+      const reach = length(query) / (divided ? Math.sqrt(d_k) : 1);
+      return row(drawn(draw, 2 * place + 1, n_keys).map((g) => reach * g));
     });
     const [map, bars] = el.querySelectorAll("svg");
     const arm = divided ? "divided" : "undivided";
@@ -69,7 +67,8 @@ function render({ model, el }) {
     const means = JSON.parse(map.dataset.means)[Number(divided)];
     const [column, line] = [WIDTHS.indexOf(d_k), KEYS.indexOf(n_keys)];
     const [x, y] = [CELL * (column + 0.5), HIGH - CELL * (line + 0.5)];
-    map.querySelector(".bars").setAttribute("d", squares(means));
+    if (shown !== divided) map.querySelector(".bars").setAttribute("d", squares(means));
+    shown = divided;
     map.querySelector(".mark").setAttribute("transform", `translate(${x} ${y})`);
     const threshold = map.querySelector(".threshold");
     if (divided) threshold.setAttribute("display", "none");

@@ -78,7 +78,7 @@ class FreezingMap(LiveFigure):
     --------
     >>> figure = FreezingMap(d_k=64, n_keys=1024)
     >>> figure
-    FreezingMap(d_k=64, n_keys=1024, divided=False, draw=1)
+    FreezingMap(d_k=64, n_keys=1024, divided=False, draw=87)
     >>> figure.weights.shape
     (5, 1024)
     >>> figure.mean_top
@@ -89,7 +89,7 @@ class FreezingMap(LiveFigure):
     d_k = traitlets.Enum(WIDTHS, 4).tag(sync=True)
     n_keys = traitlets.Enum(KEYS, 8).tag(sync=True)
     divided = traitlets.Bool(default_value=False).tag(sync=True)
-    draw = traitlets.Int(1, min=1, max=9999).tag(sync=True)
+    draw = traitlets.Int(87, min=1, max=9999).tag(sync=True)
 
     @property
     def weights(self) -> np.ndarray:
@@ -133,13 +133,14 @@ class FreezingMap(LiveFigure):
         return (
             '<div class="freezing-map"><div class="freezing-plane">'
             '<div class="map-heads" aria-hidden="true"><span>keys n</span>'
-            "<span>d<sub>k</sub> = 2 ln n</span></div>"
+            "<span>d<sub>k</sub> = 2 ln n, shaded: beyond</span></div>"
             f'<div class="map-counts" aria-hidden="true">{counts}</div>'
             f'<svg viewBox="0 0 {WIDE} {HIGH}" role="img" aria-label="{html.escape(self.words())}" '
             f'class="{arm}" data-tap="d_k n_keys" '
             f'data-means="{json.dumps([NOT_DIVIDED, DIVIDED], separators=(",", ":"))}">'
             f'<path class="grid" d="{grid()}"/><path class="bars" d="{self.squares()}"/>'
-            f'<g class="threshold"{line}><path class="halo" d="{threshold()}"/>'
+            f'<g class="threshold"{line}><path class="beyond" d="{threshold()}H{WIDE}V{HIGH}z"/>'
+            f'<path class="halo" d="{threshold()}"/>'
             f'<path d="{threshold()}"/></g>'
             f'<g class="mark" transform="translate({number(x)} {number(y)})">'
             f'<path class="halo" d="{MARK}"/><path d="{MARK}"/></g></svg>'

@@ -174,7 +174,7 @@ class GradientQuantiles(LiveFigure):
             f'<div class="figure-places" aria-hidden="true">{widths}</div></div>'
             '<p class="figure-axis">length of the gradient against head width d<sub>k</sub>; '
             "squares: not divided, dots: divided; solid: median, dashed: mean; "
-            "bands: eight in ten. Sampled: ± two standard errors, up to "
+            "bands: eight in ten; ↓: goes on below. Sampled: ± two standard errors, up to "
             f"{table()['ends within per cent']}% at a band's ends</p>"
         )
 
@@ -196,12 +196,14 @@ class GradientQuantiles(LiveFigure):
         undivided, divided = self.lengths
         lines = (
             ("undivided", "<i>not divided: </i>mean", undivided[:, 3]),
-            ("divided", "divided", divided[:, 1]),
+            ("divided", "divided: both", divided[:, 1]),
             ("undivided", "<i>not divided: </i>median", undivided[:, 1]),
         )
         names, above = [], -math.inf
         for arm, name, values in lines:
             x, y = visible(values)[-1]
+            if y == HIGH:
+                name += " ↓"
             if x == WIDE:  # in one column with the others
                 y = above = max(y, above + APART)
             names.append(

@@ -150,6 +150,9 @@ function render({ model, el }) {
   };
   form.addEventListener("input", () => set("answer", read(controls)));
   form.addEventListener("submit", submitted);
+  // the second tap of a double one would take back what the first did
+  form.addEventListener("click", (event) => event.detail > 1 && event.target.closest("button") &&
+    event.preventDefault());
   const names = ["answer", "committed"];
   names.forEach((name) => model.on(`change:${name}`, update));
   update();

@@ -46,6 +46,20 @@ function density(d_k) {
     sum(lengths.map((r, i) => (shares[i] * Math.exp(-((x / r) ** 2) / 2)) / r)) / total;
 }
 
+/** The place of a score in a picture that ends at plus and minus `end`. */
+const acrossTo = (end) => (x) => (WIDE / 2) * (1 + x / end);
+
+/** The curve of the density, close together in the middle, where it bends most. */
+function curveOf(d_k, end) {
+  const [exact, across] = [density(d_k), acrossTo(end)];
+  const points = Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
+    const step = i / STEPS - 1;
+    const x = Math.min(end, FARTHEST) * Math.sign(step) * step ** 2;
+    return `${number(across(x))} ${number(HIGH * (1 - Math.min(1, exact(x) / TOP)))}`;
+  });
+  return `M${points.join("L")}`;
+}
+
 function square(row, column, side) {
   const wide = Math.abs(side);
   const [x, y] = [CELL * (column + 0.5) - wide / 2, CELL * (row + 0.5) - side / 2];
@@ -75,12 +89,13 @@ function withError(value, error) {
 
 function render({ model, el }) {
   let drawn = {};
+  const curves = {};
   return connect({ model, el }, ["d_k", "pairs", "divided", "draw"], (state) => {
     const { d_k, pairs, divided, draw } = state;
     if (drawn.draw !== draw || drawn.pairs !== pairs) drawn = drawPairs(draw, pairs);
     const deviation = divided ? 1 : Math.sqrt(d_k);
     const end = END / deviation; // like all places from here on, in standard deviations
-    const across = (x) => (WIDE / 2) * (1 + x / end);
+    const across = acrossTo(end);
     const scores = drawn.scores(d_k).map((z) => z / Math.sqrt(d_k));
 
     const fineness = pairs < 100 ? 1 : pairs < 1000 ? 2 : 4;
@@ -96,12 +111,7 @@ function render({ model, el }) {
       return high && `M${number(across((place - half) / fineness))} ${HIGH}` +
         `v${number(-high)}h${thick}v${number(high)}z`;
     });
-    const exact = density(d_k);
-    const curve = Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
-      const step = i / STEPS - 1;
-      const x = Math.min(end, FARTHEST) * Math.sign(step) * step ** 2;
-      return `${number(across(x))} ${number(HIGH * (1 - Math.min(1, exact(x) / TOP)))}`;
-    });
+    const curve = (curves[[d_k, divided]] ??= curveOf(d_k, end));
     const products = drawn.products.slice(0, d_k).map((means) => means.slice(0, d_k));
 
     const [svg, table] = el.querySelectorAll("svg");
@@ -109,7 +119,7 @@ function render({ model, el }) {
     svg.setAttribute("class", divided ? "divided" : "undivided");
     part(svg, "bars", bars.filter(Boolean).join(""));
     part(svg, "even", `M${number(across(-1))} 0V${HIGH}M${number(across(1))} 0V${HIGH}`);
-    part(svg, "limit", `M${curve.join("L")}`);
+    part(svg, "limit", curve);
     part(table, "axis", lines(products.length));
     part(table, "rises", squares(products, true));
     part(table, "falls", squares(products, false));

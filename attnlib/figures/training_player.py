@@ -29,7 +29,7 @@ KEYS = ROWS * GROUP
 # Powers of ten of the lengths of gradients.
 SHORTEST, LONGEST = -4, 2
 BAND, BANDS = 20, 40
-NAMES = ("zero", "uniform", "one key", "ideal")
+NAMES = ("say zero", "all even", "one key", "ideal")
 
 
 @cache
@@ -142,7 +142,7 @@ class TrainingPlayer(LiveFigure):
         )
         keys = " ".join(f'<span class="{arm}">{name}</span>' for arm, name in ARMS.items())
         return (
-            f'<div class="training-loss"><p class="training-title">loss: {keys}</p>'
+            f'<div class="training-loss"><p class="training-title">loss by step: {keys}</p>'
             f'<div class="training-plot"><div class="training-names" aria-hidden="true">{names}'
             f'</div><svg viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none" role="img" '
             f'aria-label="{html.escape(self.words())}">'

@@ -45,6 +45,11 @@ STICKING_OUT = """() => {
   return found.slice(0, 5);
 }"""
 
+# What is far from the window would have the measures of when it was last near it.
+ALL_LAID_OUT = "* { content-visibility: visible !important; }"
+# What a link points to comes into view with the next frame.
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 # What a reader cannot see or make out: hidden text, small figures, the source of mathematics.
 UNREADABLE = r"""() => {
   // what a reader can open counts as readable; that it opens is a test of its own
@@ -207,6 +212,7 @@ class TestOffline:
     ) -> None:
         with visit(browser, site / name, width=PHONE) as seen:
             seen.page.wait_for_timeout(100)  # for what scripts ask for after the load event
+            seen.page.add_style_tag(content=ALL_LAID_OUT)
             assert seen.page.evaluate(STICKING_OUT) == []
             seen.page.set_viewport_size({"width": SMALL_PHONE, "height": 700})
             assert seen.page.evaluate(STICKING_OUT) == []
@@ -214,6 +220,16 @@ class TestOffline:
             assert seen.page.evaluate(UNREADABLE) == []
         assert not seen.foreign, "\n".join(seen.foreign)
         assert not seen.errors, "\n".join(seen.errors)
+
+    @pytest.mark.parametrize("place", ["run-the-ablation", "watch-the-gradient", "takeaways"])
+    def test_a_link_into_a_long_page_arrives_where_it_points(
+        self, browser: Browser, site: Path, place: str
+    ) -> None:
+        chapter = site / "chapters" / "08_training.html"
+        with visit(browser, chapter, query=f"#{place}", width=PHONE) as seen:
+            seen.page.evaluate(NEXT_FRAME)
+            top = seen.page.evaluate("document.querySelector(':target').getBoundingClientRect().y")
+            assert 0 <= top < 100
 
     @pytest.mark.parametrize("name", CONTENT)
     def test_a_page_can_be_read_without_scripts(

@@ -181,6 +181,16 @@ class TestEveryPage:
 
 @pytest.mark.parametrize("name", SOME)
 class TestEachKind:
+    def test_the_second_tap_of_a_double_one_takes_nothing_back(
+        self, browser: Browser, site: Path, name: str
+    ) -> None:
+        with visit(browser, site / name) as seen:
+            place = seen.page.locator(f"[{MARK}]").first
+            commit(place.locator("form"), a_right_and_a_wrong_answer(given(place))[0])
+            place.get_by_role("button").click()
+            place.get_by_role("button").dblclick()
+            assert place.get_by_role("button").inner_text() == "Try again"
+
     def test_who_answers_nothing_or_nonsense_is_asked_kindly(
         self, browser: Browser, site: Path, name: str
     ) -> None:

@@ -195,7 +195,9 @@ class TestPicture:
 
     def test_the_page_gets_the_whole_table_in_five_kilobytes(self):
         found = re.match(r"const table = (.*);\n", own_source("gradient_quantiles"))
-        assert json.loads(found[1]) == gradient_quantiles.table()
+        whole = gradient_quantiles.table()
+        notes = {"about", "command", "versions"}
+        assert json.loads(found[1]) == {name: whole[name] for name in whole.keys() - notes}
         assert len(gzip.compress(found[1].encode())) < 5000
 
 
