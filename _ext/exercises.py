@@ -1,8 +1,8 @@
 """What the exercises need beyond sphinx-exercise.
 
-* Their numbers count from one.
 * Each has an id of its own.
 * The title of a solution opens it and does nothing else.
+* The lines that mark a solution for the practice notebooks are not shown.
 """
 
 from __future__ import annotations
@@ -14,43 +14,11 @@ from sphinx_exercise.nodes import solution_node
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.builders import Builder
 
 SHARED_IDS = {"exercise-content", "solution-content"}
 """What sphinx-exercise calls the contents of every exercise and of every solution."""
-
-FigureNumbers = dict[str, dict[str, dict[str, tuple[int, ...]]]]
-
-
-def without_chapter(numbers: FigureNumbers) -> None:
-    """Take the chapter's number out of the exercises' own, in place.
-
-    Exercises stand in one chapter, so that "Exercise 3" says as much as "Exercise 11.3".
-
-    Parameters
-    ----------
-    numbers : dict
-        For each page and each kind of numbered thing, the numbers by id, as Sphinx keeps them.
-
-    Examples
-    --------
-    >>> numbers = {"a": {"exercise": {"ex-x": (11, 3)}, "figure": {"fig-y": (11, 1)}}, "b": {}}
-    >>> without_chapter(numbers)
-    >>> numbers["a"]
-    {'exercise': {'ex-x': (3,)}, 'figure': {'fig-y': (11, 1)}}
-    """
-    for kinds in numbers.values():
-        exercises = kinds.get("exercise", {})
-        exercises.update({label: number[-1:] for label, number in exercises.items()})
-
-
-def number_exercises(app: Sphinx, _builder: Builder) -> None:
-    """Shorten the numbers just before pages are written.
-
-    What Sphinx remembers for the next build is saved by then and stays as it is, so that it does
-    not take the numbers for changed and write the chapter anew each time.
-    """
-    without_chapter(app.env.toc_fignumbers)
+MARKS = {"### BEGIN SOLUTION", "### END SOLUTION"}
+"""Lines between which a practice notebook leaves the reader's own code."""
 
 
 def part_ids(_app: Sphinx, document: nodes.document) -> None:
@@ -58,6 +26,35 @@ def part_ids(_app: Sphinx, document: nodes.document) -> None:
     for section in document.findall(nodes.section):
         if SHARED_IDS.intersection(section["ids"]):
             section["ids"] = [f"{section.parent['label']}-content"]
+
+
+def without_marks(code: str) -> str:
+    r"""Return code without the lines that mark a solution.
+
+    Parameters
+    ----------
+    code : str
+        The source of a cell.
+
+    Examples
+    --------
+    >>> without_marks("n = 3\n### BEGIN SOLUTION\nm = n + 1\n### END SOLUTION\ncheck(m)")
+    'n = 3\nm = n + 1\ncheck(m)'
+    """
+    return "\n".join(line for line in code.split("\n") if line.strip() not in MARKS)
+
+
+def hide_marks(_app: Sphinx, document: nodes.document) -> None:
+    """Take the lines that mark a solution out of the code of cells."""
+    for cell in document.findall(nodes.container):
+        if "cell_input" not in cell["classes"]:
+            continue
+        for block in cell.findall(nodes.literal_block):
+            code = without_marks(block.astext())
+            if code != block.astext():
+                block.rawsource = code  # or it is taken for text that is not to be highlighted
+                block.children = []
+                block += nodes.Text(code)
 
 
 def unlink_titles(_app: Sphinx, document: nodes.document, _page: str) -> None:
@@ -72,6 +69,6 @@ def unlink_titles(_app: Sphinx, document: nodes.document, _page: str) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     app.connect("doctree-read", part_ids)
+    app.connect("doctree-read", hide_marks)
     app.connect("doctree-resolved", unlink_titles)
-    app.connect("write-started", number_exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -32,6 +32,7 @@ SITE = ROOT / "_build" / "html"
 WRITTEN = ROOT / "_build" / "bench" / "figures.json"
 PAGE = "chapters/benchmarks.ipynb"
 FIGURE = re.compile(r'class="live-figure[^"]*" data-figure="(\w+)"')
+MARKUP_END = re.compile(r'class="figure-words"|\n')
 EVENTS, LOADS = 200, 9
 PHONE = {"width": 390, "height": 844}
 SETTLED = 500  # milliseconds until what scrolling brought into view has been laid out
@@ -117,7 +118,7 @@ def weight(page: Path, name: str) -> int:
 
     text = page.read_text(encoding="utf-8")
     start = text.index(f'data-figure="{name}"')
-    markup = text[start : text.index('class="figure-words"', start)]
+    markup = text[start : MARKUP_END.search(text, start).start()]
     whole = shared_source() + own_source(name) + style_source(name) + markup
     return len(gzip.compress(whole.encode(), mtime=0))
 

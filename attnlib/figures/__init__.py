@@ -4,6 +4,7 @@ Each is one Python class, which draws the figure in a given state, and one ES mo
 the same in a browser. Importing this package needs anywidget; importing attnlib does not.
 """
 
+from attnlib.figures.ask import Ask
 from attnlib.figures.collapse import Collapse
 from attnlib.figures.drag_scores import DragScores
 from attnlib.figures.freezing_map import FreezingMap
@@ -19,6 +20,7 @@ from attnlib.figures.temperature import Temperature
 from attnlib.figures.training_player import TrainingPlayer
 
 __all__ = [
+    "Ask",
     "Choice",
     "Collapse",
     "DragScores",

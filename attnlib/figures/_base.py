@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,14 @@ import traitlets
 
 HERE = Path(__file__).parent
 NOTES = ("about", "command", "versions")
+ONE_NUMBER = (
+    "Please write one number, such as 0.5, 1/2 or 3e6, without roots and without commas for "
+    "thousands."
+)
+_PART = r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)"
+NUMBER = re.compile(_PART + r"(?:\^([+-]?[0-9]{1,4}))?(?:/" + _PART + ")?(%?)")
+# The comma of 65,536 could be a decimal one or not.
+UNCLEAR = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
 
 @cache
@@ -78,6 +87,30 @@ def reading(value: float | None) -> str:
     ('64', '1', '−3.1', 'off')
     """
     return "off" if value is None else f"{value:.6g}".replace("-", "−")
+
+
+def read_number(text: str) -> float | None:
+    """Return the number that a reader wrote, or None.
+
+    ``readNumber`` of ``_drawing.js`` is the same.
+
+    Examples
+    --------
+    >>> [read_number(text) for text in ("0,5", "1/2", "50%", "10^6", "65 536", "65,536", "half")]
+    [0.5, 0.5, 0.5, 1000000.0, 65536.0, None, None]
+    """
+    found = NUMBER.fullmatch(re.sub(r"\s", "", text).replace("−", "-"))
+    if found is None:
+        return None
+    base, power, below, percent = found.groups()
+    if any(UNCLEAR.fullmatch(part) for part in (base, below or "")):
+        return None
+    try:
+        value = float(base.replace(",", ".")) ** int(power or 1)
+        value /= float((below or "1").replace(",", ".")) * (100 if percent else 1)
+    except (OverflowError, ZeroDivisionError):
+        return None
+    return value if math.isfinite(value) else None
 
 
 def nearest(stops: Sequence[float | None], value: float | None) -> int:

@@ -57,6 +57,20 @@ function rootBars(weights, wide, high) {
 const reading = (value) =>
   value === null ? "off" : String(Number(value.toPrecision(6))).replace("-", "−");
 
+const PART = "([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)";
+const NUMBER = new RegExp(`^${PART}(?:\\^([+-]?[0-9]{1,4}))?(?:/${PART})?(%?)$`);
+const UNCLEAR = /^[+-]?[1-9][0-9]{0,2},[0-9]{3}$/;
+
+/** The number that a reader wrote, or null. */
+function readNumber(text) {
+  const found = NUMBER.exec(text.replace(/\s/g, "").replaceAll("−", "-"));
+  if (!found || UNCLEAR.test(found[1]) || UNCLEAR.test(found[3] ?? "")) return null;
+  const [base, power, below] = [found[1], found[2] ?? "1", found[3] ?? "1"];
+  const value = Number(base.replace(",", ".")) ** Number(power)
+    / (Number(below.replace(",", ".")) * (found[4] ? 100 : 1));
+  return Number.isFinite(value) ? value : null;
+}
+
 /** The place of the stop next to a value; null is a stop of its own. */
 function nearest(stops, value) {
   const distances = stops.map((stop) =>

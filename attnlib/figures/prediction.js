@@ -2,19 +2,7 @@
 
 const SIGNS = { right: "✓", other: "≠", alike: "≈", low: "<", high: ">", ask: "?" };
 const [WIDE, HIGH, NOTCHES] = [640, 200, 20];
-const PART = "([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)";
-const NUMBER = new RegExp(`^${PART}(?:\\^([+-]?[0-9]{1,4}))?(?:/${PART})?(%?)$`);
-const UNCLEAR = /^[+-]?[1-9][0-9]{0,2},[0-9]{3}$/;
 const CLOSED = "What came out — commit first, or open it anyway";
-
-function readNumber(text) {
-  const found = NUMBER.exec(text.replace(/\s/g, "").replaceAll("−", "-"));
-  if (!found || UNCLEAR.test(found[1]) || UNCLEAR.test(found[3] ?? "")) return null;
-  const [base, power, below] = [found[1], found[2] ?? "1", found[3] ?? "1"];
-  const value = Number(base.replace(",", ".")) ** Number(power)
-    / (Number(below.replace(",", ".")) * (found[4] ? 100 : 1));
-  return Number.isFinite(value) ? value : null;
-}
 
 // How each kind reads the answer from the controls, shows it there, and judges it.
 const choice = {

@@ -7,8 +7,6 @@ beside the state. The right answer is computed in the chapter's cell and never t
 from __future__ import annotations
 
 import html
-import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -16,36 +14,10 @@ import numpy as np
 import traitlets
 
 from attnlib._validation import float_array
-from attnlib.figures._base import LiveFigure, number
+from attnlib.figures._base import ONE_NUMBER, LiveFigure, number, read_number
 
 SIGNS = {"right": "✓", "other": "≠", "alike": "≈", "low": "<", "high": ">", "ask": "?"}
 WIDE, HIGH, NOTCHES = 640, 200, 20
-_PART = r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)"
-NUMBER = re.compile(_PART + r"(?:\^([+-]?[0-9]{1,4}))?(?:/" + _PART + ")?(%?)")
-# The comma of 65,536 could be a decimal one or not.
-UNCLEAR = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
-
-
-def read_number(text: str) -> float | None:
-    """Return the number that a reader wrote, or None; ``readNumber`` of the module is the same.
-
-    Examples
-    --------
-    >>> [read_number(text) for text in ("0,5", "1/2", "50%", "10^6", "65 536", "65,536", "half")]
-    [0.5, 0.5, 0.5, 1000000.0, 65536.0, None, None]
-    """
-    found = NUMBER.fullmatch(re.sub(r"\s", "", text).replace("−", "-"))
-    if found is None:
-        return None
-    base, power, below, percent = found.groups()
-    if any(UNCLEAR.fullmatch(part) for part in (base, below or "")):
-        return None
-    try:
-        value = float(base.replace(",", ".")) ** int(power or 1)
-        value /= float((below or "1").replace(",", ".")) * (100 if percent else 1)
-    except (OverflowError, ZeroDivisionError):
-        return None
-    return value if math.isfinite(value) else None
 
 
 class Prediction(LiveFigure):
@@ -276,8 +248,7 @@ class Estimate(Prediction):
             tails=tails,
             wanted="Please write a number in per cent, such as 50 for a half."
             if unit == "%"
-            else "Please write one number, such as 0.5, 1/2 or 3e6, without roots and without "
-            "commas for thousands.",
+            else ONE_NUMBER,
         )
 
     @property

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # What a chapter hands to a table or a question, as source.
 GIVEN = {
+    "Ask": '"spread"',
     "Choice": '["one", "two"], "two", "It is."',
     "Estimate": '2.0, 0.5, "It is."',
     "ModelsTable": "json.loads(Path('models.json').read_text('utf-8'))['models']",
@@ -43,7 +44,7 @@ display(*shown)"""
 TELL = "print(json.dumps([[figure.values(), figure.words()] for figure in shown]))"
 # The first control that has somewhere to go, and where it goes.
 MOVE = """(root) => {
-  const question = root.querySelector("form.prediction");
+  const question = root.querySelector("form:is(.prediction, .ask)");
   const input = root.querySelector("form input[type=range], form select, form input");
   if (input.type === "range") {
     input.value = Number(input.value) < Number(input.max) ? input.max : input.min;
@@ -58,7 +59,8 @@ MOVE = """(root) => {
   question?.querySelector("button").click();
 }"""
 WORDS = """() => [...document.querySelectorAll(".live-figure")].map((root) =>
-  root.querySelector(".figure-words, .said").innerText)"""
+  [...root.querySelectorAll(".figure-words, .said")].map((words) => words.innerText)
+    .filter(Boolean).join(" "))"""
 
 
 def free_port() -> int:

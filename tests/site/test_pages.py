@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
+from docutils.utils import new_document
 
+from _ext.exercises import MARKS, hide_marks
 from tests.book.building import BuildResult
-from tests.book.notebooks import PAGES
+from tests.book.notebooks import CHAPTERS, PAGES
 from tests.site import pages
 
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
@@ -57,13 +60,45 @@ def test_every_link_inside_the_site_resolves(site: Path, name: str) -> None:
     assert not found, "\n".join(found)
 
 
-def test_exercises_count_from_one_and_titles_open_solutions(site: Path) -> None:
-    page = pages.parse(site / "chapters/11_exercises.html")
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_exercises_are_numbered_by_chapter_and_titles_open_solutions(site: Path, name: str) -> None:
+    page = pages.parse(site / name.replace(".ipynb", ".html"))
+    count = len(page.select("div.exercise"))
+    chapter = int(Path(name).name[:2])
     for kind, title in (("exercise", "Exercise {}"), ("solution", "Solution to Exercise {}")):
         found = page.select(f"div.{kind} > .admonition-title")
-        wanted = [title.format(number) for number in range(1, 11)]
+        wanted = [title.format(f"{chapter}.{number}") for number in range(1, count + 1)]
         assert [words.get_text().strip() for words in found] == wanted
         assert not any(words.find("a") for words in found), "a link would take the click"
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_no_page_shows_what_marks_a_solution_for_the_practice_notebooks(
+    site: Path, name: str
+) -> None:
+    shown = pages.parse(site / name.replace(".ipynb", ".html")).get_text()
+    assert not [mark for mark in MARKS if mark in shown]
+
+
+MARKED = """n = 3
+### BEGIN SOLUTION
+m = n + 1
+### END SOLUTION
+print("### BEGIN SOLUTION", m)"""
+
+
+@pytest.mark.parametrize(
+    ("shown_in", "left"), [("cell_input", MARKED.split("\n")[::2]), ("output", MARKED.split("\n"))]
+)
+def test_the_marks_of_a_solution_are_taken_out_of_the_code_of_cells_alone(
+    shown_in: str, left: list[str]
+) -> None:
+    document, cell = new_document("page"), nodes.container(classes=[shown_in])
+    document += cell
+    cell += nodes.literal_block(MARKED, MARKED, language="ipython3")
+    hide_marks(None, document)
+    assert cell[0].astext() == cell[0].rawsource == "\n".join(left)
+    assert cell[0]["language"] == "ipython3"
 
 
 def test_no_style_sheet_or_script_loads_from_outside(site: Path) -> None:

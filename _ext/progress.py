@@ -1,0 +1,112 @@
+"""Let readers keep track of the exercises they have solved, in their own browser.
+
+* One script, loaded by every page, knows which page holds which exercises. It puts a list at each
+  exercise and a count at each chapter of the table of contents.
+* Below the exercises of a page stands how many are solved, with a button that forgets it all.
+
+Nothing is sent anywhere, and without scripts nothing of it is shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.builders import Builder
+    from sphinx.config import Config
+
+SOURCE = Path(__file__).with_suffix(".js")
+SCRIPT = "progress.js"
+NOTE = """<div class="progress-note pst-js-only">
+<p>Solved here: <output>0</output> of {count}. What you have tried, solved or skipped is kept in \
+this browser and sent nowhere.</p>
+<details><summary>Clear my progress</summary>
+<p>This forgets it for all exercises of the book. <button type="button">Clear it all</button></p>
+</details></div>"""
+
+
+def exercises_by_page(registry: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the labels of each page's exercises, in their order.
+
+    Parameters
+    ----------
+    registry : mapping
+        What sphinx-exercise knows of exercises and solutions, by label.
+
+    Examples
+    --------
+    >>> known = {"ex-b": {"type": "exercise", "docname": "two"},
+    ...          "so-b": {"type": "solution", "docname": "two"},
+    ...          "ex-a": {"type": "exercise", "docname": "one"}}
+    >>> exercises_by_page(known)
+    {'one': ['ex-a'], 'two': ['ex-b']}
+    """
+    found: dict[str, list[str]] = {}
+    for label, entry in registry.items():
+        if entry["type"] == "exercise":
+            found.setdefault(entry["docname"], []).append(label)
+    return dict(sorted(found.items()))
+
+
+def script(pages: Mapping[str, list[str]]) -> str:
+    """Return the script with the exercises of all pages."""
+    return f"{{\nconst PAGES = {json.dumps(pages)};\n{SOURCE.read_text(encoding='utf-8')}}}\n"
+
+
+def write_script(app: Sphinx, builder: Builder) -> None:
+    """Write the script before the pages, which name it with a digest of what it holds."""
+    if builder.format == "html":
+        pages = exercises_by_page(getattr(app.env, "sphinx_exercise_registry", {}))
+        target = Path(builder.outdir) / "_static" / SCRIPT
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(script(pages), encoding="utf-8")
+
+
+def sections_around(node: nodes.Node) -> list[nodes.section]:
+    """Return the sections that a node stands in, from the outermost on."""
+    found = []
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, nodes.section):
+            found.insert(0, node)
+    return found
+
+
+def add_note(_app: Sphinx, document: nodes.document, _page: str) -> None:
+    """Say below the exercises of a page how many are solved."""
+    found = [
+        node
+        for kind in (exercise_node, exercise_enumerable_node)
+        for node in document.findall(kind)
+    ]
+    if not found:
+        return
+    levels = zip(*(sections_around(node) for node in found), strict=False)
+    shared = [first for first, *others in levels if all(other is first for other in others)]
+    note = nodes.raw("", NOTE.format(count=len(found)), format="html")
+    (shared[-1] if shared else document).append(note)
+
+
+def note_source(_app: Sphinx, config: Config) -> None:
+    """Make pages be written anew, without running anything, when the script has changed."""
+    sources = (SOURCE, Path(__file__))
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources))
+    config["progress_digest"] = digest.hexdigest()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the above to the build."""
+    app.add_config_value("progress_digest", "", "html")
+    app.add_js_file(SCRIPT, loading_method="defer")
+    app.connect("config-inited", note_source)
+    app.connect("doctree-resolved", add_note)
+    app.connect("write-started", write_script)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,391 @@
+"""The reader's progress with the exercises: kept in the browser, shown at exercise and chapter."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from sphinx_exercise.nodes import exercise_enumerable_node
+
+from _ext import exercises, progress
+from attnlib.figures import Ask
+from tests.book.building import build
+from tests.book.notebooks import ROOT
+from tests.site import pages
+from tests.site.test_browser import (
+    DESK,
+    PHONE,
+    SMALL_PHONE,
+    STICKING_OUT,
+    Visit,
+    violations,
+    visit,
+)
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+LEFT_OUT = shutil.ignore_patterns(
+    *(".git", ".venv*", "_build", "tests", "chapters", "practice", "data", "docs", "*.ipynb"),
+    *("__pycache__", ".*_cache"),
+)
+EXERCISE = """### Title of {name}
+
+:::{{exercise}}
+:label: ex-{name}
+
+★☆☆ gentle · **Trains** a hand
+
+Count to three.
+:::
+
+:::{{solution}} ex-{name}
+:label: solution-{name}
+:class: dropdown
+
+One, two, three.
+:::
+"""
+CHAPTER = """# Chapter of {title}
+
+{words}
+
+## Exercises
+
+Three of them.
+
+{exercises}
+## Takeaways
+
+It is over.
+"""
+LABELS = {
+    "chapters/one": ["ex-spread", "ex-second", "ex-third"],
+    "chapters/two": ["ex-fourth", "ex-fifth"],
+}
+ONE, TWO = (f"{name}.html" for name in LABELS)
+KEY = re.search(r'KEY = "(.+)"', progress.SOURCE.read_text("utf-8"))[1]
+JUDGE = """([exercise, passed]) => document.querySelector("article").dispatchEvent(
+  new CustomEvent("judged", { bubbles: true, detail: { exercise, passed } }))"""
+# Make the browser's store fail for our key alone, as the theme has keys of its own.
+REFUSE = """for (const name of %s) {
+  const usual = Storage.prototype[name];
+  Storage.prototype[name] = function (key, ...rest) {
+    if (key === "%s") throw new DOMException("no", "SecurityError");
+    return usual.call(this, key, ...rest);
+  };
+}"""
+RUBBISH = [
+    *("", "{", "null", "1", '"solved"', "[]", '["solved"]', "[[]]", "true"),
+    '{"ex-spread": "done", "ex-second": null, "ex-third": {}, "toString": "solved"}',
+    '{"ex-spread": "toString", "__proto__": "solved", "ex-gone": "solved"}',
+]
+PLACES = """() => [...document.querySelectorAll(".bd-sidebar-primary a, article *")]
+  .filter((node) => !node.closest(".my-progress") && !node.matches("output"))
+  .map((node) => [node.tagName, ...["x", "y", "width", "height"].map((side) =>
+    node.getBoundingClientRect()[side])])"""
+
+
+@pytest.fixture(scope="module")
+def small_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build a book of a front page and two chapters with the book's own configuration."""
+    root = tmp_path_factory.mktemp("progress") / "book"
+    shutil.copytree(ROOT, root, ignore=LEFT_OUT)
+    (root / "chapters").mkdir()
+    toc = "format: jb-book\nroot: index\noptions: {numbered: true}\nchapters:\n"
+    toc += "".join(f"- file: {name}\n" for name in LABELS)
+    (root / "_toc.yml").write_text(toc, encoding="utf-8")
+    (root / "index.md").write_text("# Front page\n\nWords.\n", encoding="utf-8")
+    for name, labels in LABELS.items():
+        found = [EXERCISE.format(name=label.removeprefix("ex-")) for label in labels]
+        if "ex-spread" in labels:
+            asked = Ask("spread")._repr_mimebundle_()[0]["text/html"]
+            found.insert(1, f"```{{raw}} html\n{asked}\n```\n")
+        title = "a title that is long enough for two lines" if name.endswith("two") else "one"
+        page = CHAPTER.format(title=title, words="Words. " * 100, exercises="\n".join(found))
+        (root / f"{name}.md").write_text(page, encoding="utf-8")
+    result = build(root)
+    assert result.status == 0, result.output
+    return root / "_build" / "html"
+
+
+def faults(seen: Visit) -> list[str]:
+    """Return what went wrong, but for an icon that was on its way when the page was left."""
+    return [error for error in seen.errors if "favicon" not in error]
+
+
+def lists(page: Page) -> Locator:
+    return page.locator(".exercise select")
+
+
+def states(page: Page) -> list[str]:
+    return lists(page).evaluate_all("(lists) => lists.map((list) => list.value)")
+
+
+def counts(page: Page) -> list[str]:
+    return page.locator(".bd-sidebar-primary .progress-count").all_inner_texts()
+
+
+def solved_here(page: Page) -> str:
+    return page.locator(".progress-note output").inner_text()
+
+
+def kept(page: Page) -> dict[str, str] | None:
+    text = page.evaluate(f"localStorage.getItem({json.dumps(KEY)})")
+    return None if text is None else json.loads(text)
+
+
+def keep(page: Page, text: str) -> None:
+    page.evaluate(f"(text) => localStorage.setItem({json.dumps(KEY)}, text)", text)
+
+
+class TestTheBuild:
+    def test_every_page_loads_the_script_that_knows_all_exercises(self, small_site: Path) -> None:
+        found = re.search(r"PAGES = (.*);", (small_site / "_static" / "progress.js").read_text())
+        assert json.loads(found[1]) == LABELS
+        for name in ("index.html", ONE, TWO, "genindex.html", "search.html"):
+            scripts = pages.parse(small_site / name).select("script[src*='progress.js?v=']")
+            assert len(scripts) == 1
+            assert scripts[0].has_attr("defer")
+
+    def test_the_note_stands_below_the_exercises_and_only_there(self, small_site: Path) -> None:
+        for name, labels in LABELS.items():
+            page = pages.parse(small_site / f"{name}.html")
+            [note] = page.select(".progress-note")
+            assert f"of {len(labels)}." in note.get_text()
+            assert note.parent["id"] == "exercises"
+            assert note.find_next_sibling() is None
+        assert not pages.parse(small_site / "index.html").select(".progress-note")
+
+    def test_a_page_of_nothing_but_exercises_has_it_at_the_end(self) -> None:
+        document = new_document("page")
+        document += (chapter := nodes.section())
+        for _ in range(2):
+            chapter += (part := nodes.section())
+            part += exercise_enumerable_node()
+        chapter += nodes.section()
+        progress.add_note(None, document, "page")
+        assert chapter[-1].astext() == progress.NOTE.format(count=2)
+
+    def test_a_page_without_exercises_has_none(self) -> None:
+        document = new_document("page")
+        document += nodes.section()
+        progress.add_note(None, document, "page")
+        assert not list(document.findall(nodes.raw))
+
+    @pytest.mark.parametrize("module", [progress, exercises])
+    def test_the_examples_of_the_extensions_are_true(self, module: Any) -> None:
+        failed, tried = doctest.testmod(module)
+        assert tried
+        assert not failed
+
+    def test_the_site_counts_every_exercise_once(self, site: Path) -> None:
+        text = (site / "_static" / "progress.js").read_text("utf-8")
+        known = json.loads(re.search(r"PAGES = (.*);", text)[1])
+        for path in site.rglob("*.html"):
+            found = [str(box["id"]) for box in pages.parse(path).select("div.exercise[id]")]
+            name = path.relative_to(site).with_suffix("").as_posix()
+            assert found == known.get(name, [])
+
+
+class TestAReader:
+    def test_starts_with_nothing_and_nothing_is_kept(
+        self, browser: Browser, small_site: Path
+    ) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            assert states(seen.page) == ["", "", ""]
+            assert counts(seen.page) == ["0/3", "0/2"]
+            assert solved_here(seen.page) == "0"
+            assert kept(seen.page) is None
+            link = seen.page.locator(".bd-sidebar-primary a.current.internal")
+            assert "0 of 3 exercises solved" in " ".join(link.text_content().split())
+            assert lists(seen.page).first.get_attribute("aria-label") == (
+                "Your progress: Exercise 1.1"
+            )
+        assert not faults(seen)
+
+    def test_has_tried_what_was_wrong_and_solved_what_was_right(
+        self, browser: Browser, small_site: Path
+    ) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            form, page = seen.page.locator("form.ask"), seen.page
+            form.locator("input").first.fill("512")
+            form.get_by_role("button").click()
+            assert states(page) == ["tried", "", ""]
+            assert counts(page)[0] == "0/3"
+            for field, text in zip(
+                form.locator("input").all(), ("22.6", "1", "0.0442"), strict=True
+            ):
+                field.fill(text)
+            form.get_by_role("button").click()
+            assert states(page) == ["solved", "", ""]
+            assert counts(page) == ["1/3", "0/2"]
+            assert solved_here(page) == "1"
+            form.locator("input").first.fill("512")
+            form.get_by_role("button").click()
+            assert states(page)[0] == "solved"  # what is solved stays so
+            page.reload()
+            assert states(page) == ["solved", "", ""]
+            page.goto((small_site / TWO).as_uri())
+            assert counts(page) == ["1/3", "0/2"]
+            assert solved_here(page) == "0"
+            page.goto((small_site / "index.html").as_uri())
+            assert counts(page) == ["1/3", "0/2"]
+            assert kept(page) == {"ex-spread": "solved"}
+        assert not faults(seen)
+        assert not seen.foreign
+
+    def test_sets_it_by_hand(self, browser: Browser, small_site: Path) -> None:
+        with visit(browser, small_site / TWO) as seen:
+            keys = seen.page.keyboard
+            lists(seen.page).first.focus()
+            keys.type("sk")
+            assert kept(seen.page) == {"ex-fourth": "skipped"}
+            lists(seen.page).nth(1).select_option("solved")
+            assert counts(seen.page) == ["0/3", "1/2"]
+            lists(seen.page).first.select_option("solved")
+            assert seen.page.locator(".progress-count.all").all_inner_texts() == ["2/2"]
+            for place in (0, 1):
+                lists(seen.page).nth(place).select_option("")
+            assert kept(seen.page) is None
+            assert counts(seen.page) == ["0/3", "0/2"]
+
+    @pytest.mark.parametrize(
+        ("before", "passed", "after"),
+        [
+            ("", False, "tried"),
+            ("skipped", False, "tried"),
+            ("solved", False, "solved"),
+            ("", True, "solved"),
+            ("tried", True, "solved"),
+        ],
+    )
+    def test_is_judged(
+        self, browser: Browser, small_site: Path, before: str, passed: bool, after: str
+    ) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            lists(seen.page).nth(1).select_option(before)
+            seen.page.evaluate(JUDGE, ["second", passed])
+            assert states(seen.page) == ["", after, ""]
+
+    def test_of_another_exercise_moves_nothing(self, browser: Browser, small_site: Path) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            seen.page.evaluate(JUDGE, ["unknown", True])
+            assert kept(seen.page) is None
+        assert not faults(seen)
+
+    def test_clears_it_after_a_second_press(self, browser: Browser, small_site: Path) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            keep(seen.page, '{"ex-spread": "solved", "ex-fifth": "tried"}')
+            seen.page.reload()
+            button = seen.page.get_by_role("button", name="Clear it all")
+            assert not button.is_visible()
+            summary = seen.page.get_by_text("Clear my progress")
+            summary.focus()
+            seen.page.keyboard.press("Enter")
+            assert counts(seen.page) == ["1/3", "0/2"]
+            button.click()
+            assert counts(seen.page) == ["0/3", "0/2"]
+            assert states(seen.page) == ["", "", ""]
+            assert solved_here(seen.page) == "0"
+            assert kept(seen.page) is None
+            assert not button.is_visible()
+            assert summary.evaluate("(node) => node === document.activeElement")
+            seen.page.goto((small_site / TWO).as_uri())
+            assert states(seen.page) == ["", ""]
+
+    def test_with_two_windows_sees_the_same_in_both(
+        self, browser: Browser, small_site: Path
+    ) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            other = seen.page.context.new_page()
+            other.goto((small_site / TWO).as_uri())
+            lists(seen.page).first.select_option("solved")
+            other.wait_for_function(
+                "document.querySelector('.progress-count').textContent === '1/3'"
+            )
+            lists(other).first.select_option("tried")
+            assert kept(other) == {"ex-spread": "solved", "ex-fourth": "tried"}
+
+
+class TestABrowser:
+    def test_that_keeps_rubbish_starts_anew(self, browser: Browser, small_site: Path) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            for text in RUBBISH:
+                keep(seen.page, text)
+                seen.page.reload()
+                assert states(seen.page) == ["", "", ""], text
+                assert counts(seen.page) == ["0/3", "0/2"], text
+                lists(seen.page).last.select_option("tried")
+                assert kept(seen.page) == {"ex-third": "tried"}, text
+        assert not faults(seen)
+
+    def test_that_may_keep_nothing_shows_nothing(self, browser: Browser, small_site: Path) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            seen.page.add_init_script(REFUSE % (["getItem", "setItem", "removeItem"], KEY))
+            seen.page.reload()
+            assert lists(seen.page).count() == 0
+            assert counts(seen.page) == []
+            assert not seen.page.locator(".progress-note").is_visible()
+            seen.page.evaluate(JUDGE, ["spread", True])
+        assert not faults(seen)
+
+    def test_that_is_full_shows_it_as_long_as_the_page_is_open(
+        self, browser: Browser, small_site: Path
+    ) -> None:
+        with visit(browser, small_site / ONE) as seen:
+            seen.page.add_init_script(REFUSE % (["setItem", "removeItem"], KEY))
+            seen.page.reload()
+            seen.page.evaluate(JUDGE, ["spread", True])
+            assert counts(seen.page) == ["1/3", "0/2"]
+        assert not faults(seen)
+
+    def test_without_scripts_shows_nothing(self, browser: Browser, small_site: Path) -> None:
+        with visit(browser, small_site / ONE, scripts=False) as seen:
+            assert not seen.page.locator(".progress-note").is_visible()
+            assert lists(seen.page).count() == 0
+            assert counts(seen.page) == []
+
+    @pytest.mark.parametrize("width", [SMALL_PHONE, PHONE, DESK])
+    def test_moves_nothing_when_it_comes(
+        self, browser: Browser, small_site: Path, tmp_path: Path, width: int
+    ) -> None:
+        without = shutil.copytree(small_site, tmp_path / "html")
+        (without / "_static" / "progress.js").write_text("")
+        for name in (ONE, TWO):
+            places = []
+            for folder in (small_site, without):
+                with visit(browser, folder / name, width=width) as seen:
+                    places.append(seen.page.evaluate(PLACES))
+            assert len(places[0]) > 50
+            assert places[0] == places[1]
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_has_no_severe_violation_and_no_small_target(
+        self, browser: Browser, small_site: Path, scheme: str
+    ) -> None:
+        with visit(browser, small_site / ONE, scheme=scheme, width=PHONE) as seen:
+            page = seen.page
+            keep(page, '{"ex-spread": "solved", "ex-second": "tried", "ex-third": "skipped"}')
+            page.reload()
+            page.get_by_text("Clear my progress").click()
+            for width in (PHONE, SMALL_PHONE, DESK):
+                page.set_viewport_size({"width": width, "height": 900})
+                assert page.evaluate(STICKING_OUT) == []
+                targets = page.locator(".exercise select, .progress-note :is(summary, button)")
+                assert targets.count() == 5
+                for target in targets.all():
+                    box = target.bounding_box()
+                    assert min(box["width"], box["height"]) >= 24  # WCAG 2.2, target size
+                for box in page.locator(".exercise > .admonition-title").all():
+                    title = box.locator(".caption-number").bounding_box()
+                    control = box.locator("select").bounding_box()
+                    assert title["x"] + title["width"] < control["x"]
+                assert violations(page) == []
