@@ -19,7 +19,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-
 BENCH := .venv-bench
 BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
 
-.PHONY: help book test serve lab notebooks lint format lock bench bench-figures sweep clean
+.PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep clean
 
 help:
 	@echo "make book       build the site in _build/html"
@@ -27,6 +27,7 @@ help:
 	@echo "make serve      preview in the browser that follows your edits"
 	@echo "make lab        JupyterLab on the chapters"
 	@echo "make notebooks  execute every notebook in place"
+	@echo "make practice   write the practice notebooks anew from the chapters' exercises"
 	@echo "make lint       check code and notebooks; make format mends what it can"
 	@echo "make lock       write the pinned versions anew"
 	@echo "make bench      time attnlib against PyTorch and JAX, then the figures that move, which"
@@ -52,6 +53,9 @@ lab: $(VENV)/.book
 
 notebooks: $(VENV)/.book
 	$(RUN) tools/notebooks.py execute
+
+practice: $(VENV)/.book
+	$(RUN) tools/practice.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

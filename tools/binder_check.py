@@ -2,9 +2,10 @@
 
 ``python tools/binder_check.py`` copies what git knows of the repository into an empty folder,
 makes an environment with the Python version that the configuration states, installs what it
-lists, runs its ``postBuild``, makes sure that JupyterLab opens the first chapter, and then runs
-the landing page and every chapter under nbval there. Variables for that last step, such as
-OPENBLAS_CORETYPE, may be given: ``follow(folder, {"OPENBLAS_CORETYPE": "Haswell"})``.
+lists, runs its ``postBuild``, makes sure that JupyterLab opens the first chapter, runs one practice
+notebook as it stands, and then the landing page and every chapter under nbval there. Variables for
+that last step, such as OPENBLAS_CORETYPE, may be given:
+``follow(folder, {"OPENBLAS_CORETYPE": "Haswell"})``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ FOLDERS = ("binder", ".binder")
 KNOWN = {"postBuild", "requirements.txt", "runtime.txt"}
 OLDEST = (3, 11)
 FIRST_CHAPTER = "chapters/01_puzzle.ipynb"
+FIRST_PRACTICE = "practice/01_puzzle.ipynb"
 
 
 class BinderError(Exception):
@@ -142,6 +144,7 @@ def follow(work: Path, extra: Mapping[str, str] | None = None) -> str:
         raise BinderError(f"JupyterLab would not open {FIRST_CHAPTER} first")
     # Outside the repository, so that only the installed package can be found.
     run([binaries / "python", "-c", "import attnlib"], work, variables)
+    run([binaries / "jupyter-execute", FIRST_PRACTICE], repository, variables)
     nbval = ["-m", "pytest", "-c", os.devnull, f"--rootdir={repository}", "-p", "no:cacheprovider"]
     pages = ["--nbval", "--nbval-current-env", "index.ipynb", "chapters"]
     variables |= extra or {}

@@ -529,8 +529,23 @@ def check(notebook: nbformat.NotebookNode) -> list[Problem]:
     return [*check_passages(passages(notebook), fragments(notebook)), *typed_numerals(notebook)]
 
 
+def main_path(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Return a notebook without its section of exercises."""
+    kept, working = [], False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            working = cell.source.splitlines()[0] == "## Exercises"
+        if not working:
+            kept.append(cell)
+    return nbformat.from_dict({**notebook, "cells": kept})
+
+
 def reading_time(notebook: nbformat.NotebookNode) -> int:
-    """Return the minutes a notebook takes: words, code cells, rounded up to a step of five."""
+    """Return the minutes a notebook takes: words, code cells, rounded up to a step of five.
+
+    Exercises are not read but worked on, and take no part in it.
+    """
+    notebook = main_path(notebook)
     words = sum(len(cell.source.split()) for cell in notebook.cells if cell.cell_type == "markdown")
     code_cells = sum(cell.cell_type == "code" for cell in notebook.cells)
     minutes = words / WORDS_PER_MINUTE + MINUTES_PER_CODE_CELL * code_cells

@@ -13,6 +13,7 @@ import pytest
 
 from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read
 from tools.notebooks import fold
+from tools.prose import main_path
 
 CONTRACT = re.compile(
     r":{3,}\{admonition\} Contract\n:class: contract\n+(?P<body>.*?)\n:{3,}", re.DOTALL
@@ -239,7 +240,8 @@ def ending_problems(content: nbformat.NotebookNode) -> list[str]:
 
 
 def size_problems(content: nbformat.NotebookNode) -> list[str]:
-    """Hold the chapter to one question: so many words and figures at most."""
+    """Hold the chapter to one question: so many words and figures at most, without exercises."""
+    content = main_path(content)
     words = sum(len(cell.source.split()) for cell in content.cells if cell.cell_type == "markdown")
     figures = sum(draws(cell) for cell in content.cells)
     problems = [f"{words} words"] if words > MOST_WORDS else []
@@ -384,6 +386,15 @@ def test_jupyterlab_hides_what_the_page_hides_and_what_answers_a_prediction() ->
         "e": {source, outputs},
         "f": {outputs},
     }
+
+
+def test_exercises_are_not_on_the_main_path() -> None:
+    page = notebook("# A", "## B\n\nread", "## Exercises\n\ndo", code("c"), "### D", "## Takeaways")
+    assert [cell.source for cell in main_path(page).cells] == [
+        "# A",
+        "## B\n\nread",
+        "## Takeaways",
+    ]
 
 
 @pytest.mark.parametrize("check", PAGE_CHECKS)
