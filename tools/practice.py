@@ -60,7 +60,8 @@ OPENING = """# Practice: {title}
 
 Here are the exercises of [chapter {number}](../chapters/{stem}.ipynb). Put your answer in place \
 of each `...` and run the cell: `check(...)` prints what is right, what is wrong and why. Check as \
-often as you like; nothing is sent anywhere. The chapter's page has the solutions.
+often as you like; nothing is sent anywhere. Functions are called with arrays of many shapes and \
+sizes and have to leave them as they are. The chapter's page has the solutions.
 
 Run this notebook where `attnlib` is: in a clone of the book's repository or on Binder."""
 IMPORTS = """import math

@@ -530,12 +530,12 @@ def check(notebook: nbformat.NotebookNode) -> list[Problem]:
 
 
 def main_path(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Return a notebook without its section of exercises."""
+    """Return a notebook without its section of exercises, and without cells that ask and answer."""
     kept, working = [], False
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and cell.source.startswith("## "):
             working = cell.source.splitlines()[0] == "## Exercises"
-        if not working:
+        if not working and not {"ask", "answer"}.intersection(cell.metadata.get("tags", [])):
             kept.append(cell)
     return nbformat.from_dict({**notebook, "cells": kept})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,7 +44,9 @@ class Exercise:
         for name, judge in self.parts.items():
             answer = answers.get(name, ...)
             try:
-                with time_limit():
+                # strict settings of the reader's own are for the reader's own cells
+                with time_limit(), np.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
                     said[name] = judged(judge, answer, np.random.default_rng(seed))
             except TooLong:
                 said[name] = Said(False, TOO_LONG)
@@ -115,7 +118,7 @@ def check(exercise: str, /, *answer: Any, **parts: Any) -> Verdict:
       ✗ full: Not answered yet: put the standard deviation of q·k/dₖ here.
     """
     known = exercises()
-    if exercise not in known:
+    if not isinstance(exercise, str) or exercise not in known:
         close = difflib.get_close_matches(str(exercise), known, n=3)
         meant = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
         raise ValueError(f"exercise must be the name of an exercise; got {exercise!r}{meant}")

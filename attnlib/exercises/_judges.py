@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from attnlib.exercises._running import Failed, call
 from attnlib.exercises._verdict import Said
 
 WORDS = 60
+WHOLE = 1e15
 
 
 class Judge(Protocol):
@@ -78,7 +80,7 @@ def plain_number(value: Any) -> float:
         If an object's own conversion raises.
     """
     refuse_other_kinds(value, "a number")
-    if hasattr(value, "__len__") or isinstance(value, np.ndarray):
+    if call(hasattr, value, "__len__") or isinstance(value, np.ndarray):
         array = plain_array(value)
         if array.size != 1:
             raise Unfit(f"{array.size} numbers came, with shape {array.shape}; one is asked.")
@@ -111,6 +113,8 @@ def plain_array(value: Any) -> np.ndarray:
         if isinstance(failed.error, ValueError):
             raise Unfit("The rows differ in length, so this is no array.") from None
         raise
+    if array.dtype.kind == "O" and any(entry is None for entry in array.flat):
+        raise Unfit("None came in place of a number.")
     if array.dtype.kind == "O":
         try:
             array = call(lambda: array.astype(float))
@@ -140,13 +144,38 @@ def rounding(right: float, digits: int) -> float:
     return 0.5 * 10.0 ** (math.floor(math.log10(abs(right))) - digits + 1) * (1 + 1e-6)
 
 
+def steady(value: float) -> float:
+    """Return a number with twelve significant digits, which is the same on every processor."""
+    return float(f"{value:.12g}")
+
+
+def shown(value: float, digits: int) -> str:
+    """Return a number in some significant digits, a whole one in all of them.
+
+    Examples
+    --------
+    >>> shown(19364.0, 4), shown(22.62742, 4)
+    ('19364', '22.63')
+    """
+    return (
+        f"{value + 0:.0f}" if value.is_integer() and abs(value) < WHOLE else f"{value:.{digits}g}"
+    )
+
+
+def is_coarse(value: float, digits: int) -> bool:
+    """Say whether a number has fewer significant digits than it should."""
+    return digits > 1 and value == float(f"{value:.{digits - 2}e}")
+
+
 def between(value: float, right: float) -> str:
     """Say how a wrong number lies to the right one, without telling it."""
-    if right and value and value * right < 0:
-        return "the sign is wrong"
+    if not right:
+        return "not right"
+    if value * right < 0:
+        return "not right: the sign is wrong"
     size, wanted = abs(value), abs(right)
     way = "large" if size > wanted else "small"
-    if wanted and size and max(size / wanted, wanted / size) > 10:
+    if size and max(size / wanted, wanted / size) > 10:
         return f"more than ten times too {way}"
     return f"too {way}" + ("" if right >= 0 else " in absolute value")
 
@@ -181,9 +210,15 @@ class Number:
     mistakes: Sequence[tuple[float, str]] = ()
     praise: str = ""
 
+    def __post_init__(self) -> None:
+        """Leave out the last digits, in which processors differ: pages hold these numbers."""
+        object.__setattr__(self, "right", steady(self.right))
+        named = [(steady(mistake), message) for mistake, message in self.mistakes]
+        object.__setattr__(self, "mistakes", named)
+
     def room(self, value: float) -> float:
         """Return how far an answer may be from the right number, or from that of a mistake."""
-        return rounding(value, self.digits) if self.within is None else self.within
+        return steady(rounding(value, self.digits) if self.within is None else self.within)
 
     def judge(self, answer: Any, rng: np.random.Generator) -> Said:
         """Say whether the number is close enough, or which mistake it is."""
@@ -193,16 +228,30 @@ class Number:
         except Unfit as unfit:
             return Said(False, f"{unfit} Asked is {self.wanted}.")
         if abs(value - self.right) <= self.room(self.right):
-            return Said(True, f"{value:.{max(self.digits, 4)}g} is right. {self.praise}".strip())
+            number = shown(value, max(self.digits, 4))
+            return Said(True, f"{number} is right. {self.praise}".strip())
         for mistake, message in self.mistakes:
             if abs(value - mistake) <= self.room(mistake):
                 return Said(False, message)
-        coarse = abs(value - self.right) <= 10 * self.room(self.right)
-        more = " Nearly: give more digits." if coarse and self.within is None else ""
+        is_near = abs(value - self.right) <= 10 * self.room(self.right)
+        is_rounded = self.within is None and is_coarse(value, self.digits)
+        more = " Nearly: give more digits." if is_near and is_rounded else ""
         return Said(
             False,
-            f"{value:.6g} is {between(value, self.right)}.{more} Asked is {self.wanted}.",
+            f"{shown(value, 6)} is {between(value, self.right)}.{more} Asked is {self.wanted}.",
         )
+
+
+def letters(option: str) -> str:
+    """Return what counts of a choice: no capitals, quotes or spaces, and one kind of minus.
+
+    Examples
+    --------
+    >>> letters(" `−pⱼ ln pⱼ`. ") == letters("-pⱼ  ln pⱼ")
+    True
+    """
+    text = unicodedata.normalize("NFKC", str.__str__(option)).replace("−", "-").casefold()
+    return " ".join(text.split()).strip(" .`'\"")
 
 
 @dataclass(frozen=True)
@@ -226,8 +275,8 @@ class Pick:
     def judge(self, answer: Any, rng: np.random.Generator) -> Said:
         """Say whether the choice is right, or why it is not."""
         del rng
-        known = {" ".join(option.split()).casefold(): option for option in self.options}
-        said = " ".join(answer.split()).casefold() if type(answer) is str else None
+        known = {letters(option): option for option in self.options}
+        said = letters(answer) if isinstance(answer, str) else None
         if said not in known:
             offered = ", ".join(map(repr, self.options))
             return Said(False, f"{came(answer)} is none of the options: {offered}.")
@@ -237,11 +286,11 @@ class Pick:
 
 def first_difference(value: np.ndarray, right: np.ndarray, room: np.ndarray | float) -> str:
     """Say how many entries are wrong, and name the first of them."""
-    wrong = ~(np.abs(value - right) <= room)
+    with np.errstate(all="ignore"):
+        wrong = ~((np.abs(value - right) <= room) | (value == right))
     if not wrong.ndim:
         return "the number is off"
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    at = place[0] if len(place) == 1 else place
+    at = ", ".join(str(i) for i in np.argwhere(wrong)[0])
     count = int(wrong.sum())
     return f"{count} of {wrong.size} entries {'is' if count == 1 else 'are'} off, first at [{at}]"
 
@@ -334,6 +383,10 @@ class Function:
         or raises the same kind of error where the reader's does.
     praise : str
         What is added to a right answer.
+    keywords : mapping of str to Any
+        Further arguments of every call.
+    all_digits : bool
+        Whether the digits are the point, so that a narrow type may round the result alone.
     """
 
     wanted: str
@@ -343,6 +396,7 @@ class Function:
     mistakes: Sequence[tuple[Callable[..., Any], str]] = ()
     praise: str = ""
     keywords: Mapping[str, Any] = field(default_factory=dict)
+    all_digits: bool = False
 
     def judge(self, answer: Any, rng: np.random.Generator) -> Said:
         """Say whether it returns what is right in every call, or which mistake it is."""
@@ -410,8 +464,11 @@ class Function:
 
     def allowed(self, value: np.ndarray, right: np.ndarray, arguments: tuple[Any, ...]) -> Any:
         """Return how far what came may be off; a narrow type has no more than its own digits."""
-        eps = max(float(np.finfo(value.dtype).eps), float(np.finfo(float).eps))
-        return self.room(right, arguments, min(eps, float(np.finfo(np.float32).eps)))
+        wide, narrow = (float(np.finfo(kind).eps) for kind in (np.float64, np.float32))
+        eps = min(max(float(np.finfo(value.dtype).eps), wide), narrow)
+        if self.all_digits and eps == narrow:  # rounded in the end, and not computed in it
+            return self.room(right, arguments, wide) + narrow * np.abs(right)
+        return self.room(right, arguments, eps)
 
     def is_mistake(
         self,
@@ -442,7 +499,7 @@ class Function:
 
 def raised(failed: Failed) -> str:
     """Return in words what the reader's code raised."""
-    return f"Your code raised {type(failed.error).__name__}: {failed.error}"
+    return f"Your code raised {type(failed.error).__name__}: {failed}"
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,19 @@ class TooLong(BaseException):
     """Raised in the reader's code when its time is over; `except Exception` does not catch it."""
 
 
+def words_of(error: BaseException) -> str:
+    """Return what an exception says, or nothing if it cannot."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a reader's own class may do anything
+        return ""
+
+
 class Failed(Exception):  # noqa: N818 - it carries the reader's error and is none of ours
     """The reader's code raised; `error` is what it raised, `trace` where."""
 
     def __init__(self, error: BaseException) -> None:
-        super().__init__(str(error))
+        super().__init__(words_of(error))
         self.error = error
         own = traceback.extract_tb(error.__traceback__)
         frames = [frame for frame in own if frame.filename != __file__]

@@ -111,14 +111,19 @@ def _softmax(logits: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 def _some_weights(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Draw rows of every sharpness and shape, one with weights that have underflowed to zero."""
+    """Draw rows of every sharpness and shape, last of all with weights of zero and next to it."""
     shapes = ((3,), (7,), (1,), (2, 5), (4, 4), (5, 2), (2, 3, 6), (1000,))
     taus = (4.0, 1.0, 2.0, 8.0, 0.5, 30.0, 1.7, 3.0)
     calls = [
         (_softmax(2 * rng.standard_normal(shape)), tau)
         for shape, tau in zip(shapes, taus, strict=True)
     ]
-    return [*calls, (np.array([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]]), 5.0)]
+    return [
+        *calls,
+        (np.array([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]]), 5.0),
+        (np.array([1.0, 1e-12]), 8.0),
+        (np.array([1.0, 1e-12, 1e-30]), 30.0),
+    ]
 
 
 def _room_of_powers(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
@@ -476,6 +481,14 @@ UNSEEN = Exercise(
                     for kind in _KINDS
                 ),
                 (
+                    lambda q, k: _as_written(q, k, differences=False, largest=True),
+                    (
+                        "Right on paper, but where the keys share a large vector the scores are "
+                        "so large that rounding eats their gaps. Take off what is shared before "
+                        "the product, not after it."
+                    ),
+                ),
+                (
                     lambda q, k: _as_written(q, k - k.mean(), differences=False, largest=True),
                     (
                         "You took one number off all components of all keys. What the keys share "
@@ -491,16 +504,9 @@ UNSEEN = Exercise(
                         "The mean over the keys is a vector."
                     ),
                 ),
-                (
-                    lambda q, k: _as_written(q, k, differences=False, largest=True),
-                    (
-                        "Right on paper, but where the keys share a large vector the scores are "
-                        "so large that rounding eats their gaps. Take off what is shared before "
-                        "the product, not after it."
-                    ),
-                ),
             ],
             praise="What the keys share is gone before rounding can mind it.",
+            all_digits=True,
         ),
     },
 )

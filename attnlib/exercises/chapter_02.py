@@ -194,7 +194,10 @@ def score_variance(d_k: int, gamma_q: float, gamma_k: float) -> float:
 
 
 def _some_correlations(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Draw widths and correlations of either sign, with the narrowest head and both extremes."""
+    """Draw widths and correlations of either sign, with the narrowest head and both extremes.
+
+    In the last call correlations reach as far across a wide head as the statement allows.
+    """
     calls: list[tuple[Any, ...]] = [
         (d_k, *map(float, rng.uniform(0.4, 0.95, 2) * signs))
         for d_k, signs in (
@@ -207,7 +210,7 @@ def _some_correlations(rng: np.random.Generator) -> list[tuple[Any, ...]]:
         )
     ]
     extremes = [(7, 0.0, 0.6), (9, 0.7, 0.0), (400, 1.0, 1.0), (5, -1.0, 1.0), (6, 1.0, -1.0)]
-    return [*calls, *extremes]
+    return [*calls, *extremes, (500, 0.99, 1.0)]
 
 
 def _room_of_sum(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:

@@ -12,7 +12,7 @@ from attnlib.exercises._exercise import Exercise
 from attnlib.exercises._judges import Function, Number, rounding
 from attnlib.softmax import log_softmax
 
-KEYS, GAP = 1024, 4
+KEYS, GAP = 32, 2
 LEAST = 1 / (1 + (KEYS - 1) * math.exp(-GAP))
 MOST = 1 / (1 + math.exp(-GAP))
 NEEDED = math.log(KEYS - 1)
@@ -30,6 +30,14 @@ RUNNER_UP = Exercise(
                     "These are the odds of the top key against all others; its weight is asked.",
                 ),
                 (1 / KEYS, "This is an even share; a key in the lead has more."),
+                (
+                    1 / (1 + KEYS * math.exp(-GAP)),
+                    "You counted the top key among its rivals; all keys but one are rivals.",
+                ),
+                (
+                    1 / (1 + (KEYS - 2) * math.exp(-GAP)),
+                    "You left out a rival: the second key takes its part as well.",
+                ),
             ],
         ),
         "most": Number(
@@ -40,7 +48,7 @@ RUNNER_UP = Exercise(
                 (1, "The second key keeps its part of what the top key has."),
                 (math.exp(GAP), "These are the odds of the top key; its weight is asked."),
             ],
-            praise="One gap leaves nearly everything open.",
+            praise="One gap leaves a great deal open.",
         ),
         "needed": Number(
             "the gap that makes sure of half the weight",
@@ -53,6 +61,14 @@ RUNNER_UP = Exercise(
                 (
                     math.log(KEYS / 2),
                     "Half the weight means as much as all others together, not half of them.",
+                ),
+                (
+                    math.log(KEYS),
+                    "You counted the top key among its rivals; all keys but one are rivals.",
+                ),
+                (
+                    math.log(KEYS - 2),
+                    "You left out a rival: the second key takes its part as well.",
                 ),
                 (
                     math.log2(KEYS - 1),
@@ -114,7 +130,11 @@ def _nudged(small: float) -> Callable[[np.ndarray], Any]:
 
 
 def _draw_scores(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Return rows of many shapes and spreads, some far from zero, some with hidden keys."""
+    """Return rows of many shapes and spreads, some far from zero, some with hidden keys.
+
+    In the last but one, two leaders nearly tie far above a crowd that pulls the mean down. In the
+    last, keys are hidden in rows whose other scores are as low, or as high, as scores may be.
+    """
     masked = rng.standard_normal((3, 6))
     masked[:, 4:] = masked[0, 0] = -np.inf
     shapes = [(7,), (4, 4), (3, 5), (5, 3), (2, 3, 4), (3, 2, 2)]
@@ -129,6 +149,9 @@ def _draw_scores(rng: np.random.Generator) -> list[tuple[Any, ...]]:
         rng.standard_normal(1),
         rng.standard_normal((3, 1)),
         masked,
+        rng.standard_normal((2, 1000)),
+        np.array([*np.zeros(20), 2000.0, 1999.0]),
+        np.array([[-1e4, -1e4, -np.inf], [9999.0, 1e4, -np.inf], [-5e3, -5e3, -np.inf]]),
     ]
     return [(scores,) for scores in calls]
 
@@ -251,6 +274,7 @@ POSITIONS = Exercise(
                     for small in (1e-12, 1e-10, 1e-9, 1e-8)
                 ),
             ],
+            all_digits=True,
         ),
     },
 )
@@ -267,7 +291,11 @@ def _variance(weights: np.ndarray, scores: np.ndarray) -> float:
 
 
 def _draw_slopes(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Return rows with a multiplier, from nearly even rows to nearly one-hot ones."""
+    """Return rows with a multiplier, from nearly even rows to nearly one-hot ones.
+
+    In the last but one, rounding of H hides how little it changes, so that no difference will do.
+    In the last, two leaders nearly tie far above a crowd that pulls the mean down.
+    """
     calls = [
         (spread * rng.standard_normal(n), multiplier)
         for n, spread, multiplier in [
@@ -275,7 +303,12 @@ def _draw_slopes(rng: np.random.Generator) -> list[tuple[Any, ...]]:
             (6, 1e-2, 3.0), (6, 1e4, 1e-4), (4, 1e3, 1.5), (1, 1.0, 0.5),
         ]
     ]  # fmt: skip
-    return [*calls, (2000.0 + rng.standard_normal(4), 1.5)]
+    return [
+        *calls,
+        (2000.0 + rng.standard_normal(4), 1.5),
+        (1e-7 * rng.standard_normal(6), 3.0),
+        (np.array([*np.zeros(20), 2000.0, 1999.0]), 1.0),
+    ]
 
 
 def _slope_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
@@ -395,7 +428,12 @@ SOFTEN = Exercise(
                     lambda z, c: -c * math.sqrt(_variance(_weights(c * z), z)),
                     "You have the standard deviation of the scores where their variance belongs.",
                 ),
+                (
+                    lambda z, c: -c * _variance(_plain_softmax(c * z), z),
+                    OVERFLOW,
+                ),
             ],
+            all_digits=True,
         ),
         "floor": Number(
             "the limit of exp H for τ towards zero",

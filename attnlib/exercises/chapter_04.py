@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnlib.exercises._exercise import Exercise
-from attnlib.exercises._judges import Array, Function, Number
+from attnlib.exercises._judges import Array, Function, Number, rounding
 
 WEIGHTS = np.array([0.7, 0.2, 0.1])
 RISE = 0.008
@@ -24,6 +24,8 @@ NUDGE = Exercise(
         "change": Array(
             "the changes of the three weights",
             CHANGE,
+            within=rounding(float(np.abs(CHANGE).min()), 3),
+            why="half a unit of the third digit of the smallest change",
             mistakes=[
                 (
                     TAU * CHANGE,
@@ -55,7 +57,7 @@ NUDGE = Exercise(
                     "You raised the first score; the second rises.",
                 ),
             ],
-            praise="They sum to zero, as they must.",
+            praise="Exact changes sum to zero: what one key gains the others lose.",
         ),
         "still": Number(
             "the change of the first raw score that keeps the third weight",
@@ -133,17 +135,19 @@ def _draw_targets(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     ]
 
 
-def _target_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def _target_room(right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
     """Bound the rounding errors of the weights, one of them less one.
 
-    A weight is at most one and relatively off by (n + 4) u from exponential, sum and quotient,
-    and by at most 4 max |s| u from what exp is given, be it s less the largest or s less
-    ln Σ exp s. With eps = 2 u that is below (n + 4 + 2 max |s|) eps, with a unit to spare for the
-    one.
+    A weight is relatively off by (n + 4) u from exponential, sum and quotient, and by at most
+    4 max |s| u from what exp is given, be it s less the largest or s less ln Σ exp s. With
+    eps = 2 u that is below (n + 4 + 2 max |s|) eps, with a unit to spare for the one. The weight
+    is at most one, which counts where one is subtracted: at the target, and where a known mistake
+    is negative. Below 1e-37 float32 has no digits left.
     """
-    del right
-    scores, _ = arguments
-    return float((len(scores) + 4 + 2 * np.abs(scores).max()) * eps)
+    scores, target = arguments
+    subtracted = (np.arange(len(scores)) == target) | (right < 0)
+    factor = (len(scores) + 4 + 2 * np.abs(scores).max()) * eps
+    return factor * np.where(subtracted, 1.0, np.abs(right)) + 1e-37
 
 
 LEAD = 12.0
@@ -350,8 +354,16 @@ def _limit(keys: np.ndarray, usefulness: np.ndarray) -> float:
     return float(np.ptp(usefulness)) * _diameter(keys) / (4 * math.sqrt(keys.shape[-1]))
 
 
+WINDING = [[-6.0, 1.0], [5.0, -9.0], [-2.0, 1.0], [-6.0, 7.0], [9.0, 6.0], [0.0, -6.0]]
+
+
 def _draw_limits(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Return keys and usefulness of many sizes, in part far from zero."""
+    """Return keys and usefulness of many sizes, in part far from zero.
+
+    In the last two calls the two keys farthest apart are not found by walking from key to key,
+    each time to the farthest one, be the start the first key, the last, the longest or the one
+    farthest from the mean.
+    """
     calls = [
         (rng.standard_normal((n, d)), rng.standard_normal(n) + shift)
         for (n, d), shift in zip(SIZES, (0, 1, -2, 0, 3, 1, 0), strict=True)
@@ -361,6 +373,8 @@ def _draw_limits(rng: np.random.Generator) -> list[tuple[Any, ...]]:
         (100.0 * rng.standard_normal((7, 3)), 0.01 * rng.standard_normal(7)),
         (10.0 + rng.standard_normal((5, 6)), rng.standard_normal(5)),
         (np.array([[3.0, 0.0], [-1.0, 0.0], [1.0, 2.5]]), np.array([1.0, 1.5, -0.5])),
+        (np.array(WINDING), np.arange(6.0)),
+        (100.0 + np.array(WINDING), -np.arange(6.0)),
     ]
 
 

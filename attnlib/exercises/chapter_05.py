@@ -247,7 +247,7 @@ STAND_OUT = Exercise(
     "stand-out",
     {
         "rival": Number(
-            "the expected exponential of a random key's logit",
+            "the expected exponential of a random key's logit, for a query with ‖q‖² = dₖ exactly",
             math.exp(0.5),
             mistakes=[
                 (
@@ -300,9 +300,24 @@ STAND_OUT = Exercise(
                         "mean logit is asked."
                     ),
                 ),
-                (
-                    lambda tau, rho, d_k: np.log(np.exp(log_advantage(tau, rho, d_k))),
-                    "For large scores A is no float any more. Take the logarithm on paper.",
+                *(
+                    (
+                        through_exponentials,
+                        (
+                            "For large scores A is no float any more, or a part of it is not. Take "
+                            "the logarithm on paper."
+                        ),
+                    )
+                    for through_exponentials in (
+                        lambda tau, rho, d_k: np.log(np.exp(log_advantage(tau, rho, d_k))),
+                        lambda tau, rho, d_k: np.log(
+                            np.exp(rho * d_k / tau) / np.exp(d_k / (2 * tau**2))
+                        ),
+                        lambda tau, rho, d_k: math.log(math.exp(log_advantage(tau, rho, d_k))),
+                        lambda tau, rho, d_k: math.log(
+                            math.exp(rho * d_k / tau) / math.exp(d_k / (2 * tau**2))
+                        ),
+                    )
                 ),
                 (
                     lambda tau, rho, d_k: np.exp(rho * d_k / tau - d_k / (2 * tau**2)),
@@ -352,9 +367,10 @@ STAND_OUT = Exercise(
         "width": Number(
             "the smallest width at which the best divisor makes A at least 1024, a whole number",
             math.ceil(FITTING),
-            within=0.45,
-            why="A whole number is asked; an answer that was not rounded up is near enough.",
+            within=0.2,
+            why="A whole number is asked.",
             mistakes=[
+                (FITTING, "There A is 1024, but a width is a whole number: which one is enough?"),
                 (math.floor(FITTING), "At this width A is still a little below 1024."),
                 (
                     math.ceil(FITTING / 2),

@@ -15,6 +15,13 @@ from attnlib.exercises._judges import Function, Number, Pick
 # Count before you allocate
 HEADS, TOKENS, BYTES, MEMORY, WIDTH = 32, 16_384, 2, 24e9, 64
 PER_PAIR = HEADS * BYTES
+FITTING = math.sqrt(MEMORY / PER_PAIR)
+
+
+def unrounded(pairs: float) -> float:
+    """Return a number of tokens that lies near the root of the pairs, and near it rounded down."""
+    return math.floor(math.sqrt(pairs)) + 0.45
+
 
 WEIGHTS_MEMORY = Exercise(
     "weights-memory",
@@ -41,21 +48,27 @@ WEIGHTS_MEMORY = Exercise(
             praise="And that is one layer and one text.",
         ),
         "longest": Number(
-            "the number of tokens of the longest text whose weights fit",
-            math.floor(math.sqrt(MEMORY / PER_PAIR)),
+            "the number of tokens of the longest text whose weights fit, a whole number",
+            math.floor(FITTING),
+            within=0.49,
+            why="A whole number is asked.",
             mistakes=[
+                (
+                    math.floor(FITTING) + 0.99,
+                    "At this length the weights take a little more memory than there is.",
+                ),
                 (
                     MEMORY / PER_PAIR,
                     "This is how many pairs of tokens fit; the number of tokens is its root.",
                 ),
-                (math.sqrt(MEMORY / BYTES), "One head would fit with that; the layer has 32."),
-                (math.sqrt(MEMORY / HEADS), "Each number takes two bytes, not one."),
+                (unrounded(MEMORY / BYTES), "One head would fit with that; the layer has 32."),
+                (unrounded(MEMORY / HEADS), "Each number takes two bytes, not one."),
                 (
-                    math.sqrt(MEMORY / (2 * PER_PAIR)),
+                    unrounded(MEMORY / (2 * PER_PAIR)),
                     "You took four bytes a number, as in float32; these are float16.",
                 ),
                 (
-                    math.sqrt(24 * 2**30 / PER_PAIR),
+                    unrounded(24 * 2**30 / PER_PAIR),
                     "You took a gigabyte for 2³⁰ bytes; here it is 10⁹.",
                 ),
                 (

@@ -130,9 +130,15 @@ def _mean_of_finite(losses: np.ndarray) -> np.ndarray:
     return np.where(count > 0, total / np.maximum(count, 1), np.inf)
 
 
+def _with_a_number_for_infinity(losses: np.ndarray, *, number: float) -> np.ndarray:
+    return np.where(np.isinf(losses), number, losses).mean(axis=0)
+
+
 def draw_sweeps(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     """Draw sweeps, in some of which single seeds diverge; one rate at least never does."""
     calls = [(RATES, PLAIN_LOSSES), (RATES, DIVIDED_LOSSES)]
+    lost = np.array([[20.0, 1.0], [20.0, 1.0], [20.0, np.inf]])
+    calls += [(np.array([0.1, 1.0]), lost), (np.array([1.0, 0.1]), 1e30 * lost[:, ::-1])]
     for seeds, count in 4 * ((5, 7), (3, 4), (1, 6), (4, 1), (8, 8)):
         rates = rng.permutation(10 ** rng.uniform(-3, 0, count))
         losses = rng.exponential(size=(seeds, count))
@@ -219,6 +225,16 @@ FAIR_RATE = Exercise(
                         "Your mean leaves out runs that diverged. A rate at which one of its seeds "
                         "diverges is out."
                     ),
+                ),
+                *(
+                    (
+                        partial(_by, partial(_with_a_number_for_infinity, number=number)),
+                        (
+                            "You count a run that diverged as a large number. Other losses can be "
+                            "larger than any number that you choose; keep the infinity."
+                        ),
+                    )
+                    for number in (10, 100, 1e3, 1e6, 1e9, 1e10)
                 ),
                 (
                     partial(_by, partial(np.min, axis=0)),
@@ -489,7 +505,14 @@ def draw_rows(rng: np.random.Generator) -> list[tuple[Any, ...]]:
         values = rng.standard_normal((keys, width))
         calls.append((scores, values, rng.standard_normal(width), factor))
     calls.append((*(x.astype(np.float32) for x in calls[0][:3]), 0.9))
+    calls += [near_tie(rng, 1000.0, 0), near_tie(rng, -1000.0, 0), near_tie(rng, 1000.0, 20)]
     return calls
+
+
+def near_tie(rng: np.random.Generator, score: float, others: int) -> tuple[Any, ...]:
+    """Return a row with two large scores that nearly tie, and some others far below."""
+    scores = np.append(np.full(others, score - 1000), [score, score - 1])
+    return scores, rng.standard_normal((len(scores), 2)), rng.standard_normal(2), 1.0
 
 
 def room_of_slope(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
@@ -615,6 +638,14 @@ SCALE_GRADIENT = Exercise(
                     (
                         "Moderate scores come out right; large ones overflow. Subtract the largest "
                         "logit before the exponential."
+                    ),
+                ),
+                (
+                    lambda *row: np.nan_to_num(_by_factor(*row, safe=False)),
+                    (
+                        "Moderate scores come out right. Where two large ones nearly tie, the "
+                        "derivative is far from zero, and yours is not: subtract the largest logit "
+                        "and hide no overflow."
                     ),
                 ),
                 (

@@ -64,6 +64,11 @@ WANTED_ODDS = Exercise(
 KEYS, WIDTH, SHARE = 1024, 64, 0.9
 SUM = math.log(KEYS - 1) + math.log(SHARE / (1 - SHARE))
 """By how much the match has to lead rivals that are all equal."""
+COUNTED = math.log(KEYS) + math.log(SHARE / (1 - SHARE))
+"""The same with the match among its own rivals."""
+SCATTERED = WIDTH * (1 - math.sqrt(1 - 2 * SUM / WIDTH))
+COUNTED_WORDS = "You counted the match among its rivals: there are 1023 of them."
+THREE_DIGITS = "To three digits this is right; give five, which tell 1023 rivals from 1024."
 
 
 def gain(weight: float, n_keys: int, cosine: float) -> float:
@@ -90,7 +95,7 @@ def draw_gains(rng: np.random.Generator) -> list[tuple[Any, ...]]:
         (float(rng.uniform(0.6, 0.99)), int(rng.integers(3, 5000)), float(rng.uniform(-0.9, 0.9)))
         for _ in range(8)
     ]
-    return [(0.75, 2, 0.0), (0.5, 17, 0.5), (0.999, 10**6, -0.95), (0.05, 9, 0.25), *drawn]
+    return [(0.75, 2, 0.0), (0.5, 17, 0.5), (0.999, 10**6, -0.95), (0.2, 9, 0.25), *drawn]
 
 
 def logit(weight: float) -> float:
@@ -104,7 +109,10 @@ NEEDED_GAIN = Exercise(
         "least": Number(
             "the smallest gain at which any row of 1024 keys can hold the weight 0.9",
             SUM / 2,
+            digits=5,
             mistakes=[
+                (COUNTED / 2, COUNTED_WORDS),
+                (round(SUM / 2, 2), THREE_DIGITS),
                 (SUM, "That is for rivals at a right angle. A rival can be farther away."),
                 (SUM / 4, "A match and its opposite differ by twice the gain, not four times."),
                 (math.log(KEYS - 1) / 2, "At this gain the match can have half of the weight."),
@@ -113,7 +121,10 @@ NEEDED_GAIN = Exercise(
         "needed": Number(
             "the gain at which a perfect match among rivals at a right angle has the weight 0.9",
             SUM,
+            digits=5,
             mistakes=[
+                (COUNTED, COUNTED_WORDS),
+                (round(SUM, 2), THREE_DIGITS),
                 (SUM / 2, "That is for rivals opposite to the query; here their cosine is 0."),
                 (math.log(KEYS - 1), "At this gain the match has half of the weight."),
                 (
@@ -128,8 +139,11 @@ NEEDED_GAIN = Exercise(
         ),
         "scattered": Number(
             "the gain at which a perfect match among random rivals has the weight 0.9",
-            WIDTH * (1 - math.sqrt(1 - 2 * SUM / WIDTH)),
+            SCATTERED,
+            digits=5,
             mistakes=[
+                (WIDTH * (1 - math.sqrt(1 - 2 * COUNTED / WIDTH)), COUNTED_WORDS),
+                (round(SCATTERED, 2), THREE_DIGITS),
                 (SUM, "The rivals scatter: the mean of their exponentials is larger than one."),
                 (
                     WIDTH * (1 + math.sqrt(1 - 2 * SUM / WIDTH)),
@@ -214,15 +228,25 @@ def slope_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
 
 
 def draw_rows(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Draw rows short and long at low and high temperatures, also one that would overflow."""
+    """Draw rows short and long at low and high temperatures, also some that would overflow."""
     sizes = [(2, 1, 0.5), (3, 2, 2.0), (5, 1, 1.0), (16, 8, 8.0), (64, 3, 1.5), (9, 1000, 1.0)]
     rows = [(scale * rng.standard_normal(n), tau) for n, scale, tau in sizes]
+    high, low = np.array([1000.0, 999.0]), np.array([-2000.0, -2001.0, -3000.0])  # near ties
+    rows += [(high, 1.0), (low, 1.5), (np.append(np.zeros(20), high), 1.0)]
     return [*rows, (np.array([4.0]), 2.0), (np.array([3.0, 3.0, 1.0]), 0.25), (np.arange(4.0), 3.0)]
 
 
 def with_moments(formula: Callable[[float, float, float], float]) -> Callable[..., float]:
     """Return the function of scores and τ that a formula makes of mean, variance and τ."""
     return lambda scores, tau: formula(*moments(scores, tau), tau)
+
+
+def overflowing_slope(scores: np.ndarray, tau: float) -> float:
+    """Return the derivative from exponentials without the maximum subtracted."""
+    logits = scores / tau
+    exponentials = np.exp(logits)
+    weights = exponentials / exponentials.sum()
+    return float(weights @ (logits - weights @ logits) ** 2)
 
 
 def root_of_tanh(level: float) -> float:
@@ -293,6 +317,21 @@ COOLING = Exercise(
                 (
                     with_moments(lambda mean, variance, tau: (variance + mean**2) / tau**2),
                     "This is the mean square; the square of the mean has to be subtracted.",
+                ),
+                (
+                    lambda scores, tau: np.nan_to_num(overflowing_slope(scores, tau)),
+                    (
+                        "Moderate scores come out right. Where two large ones nearly tie, the "
+                        "derivative is far from zero, and yours is not: subtract the largest logit "
+                        "and hide no overflow."
+                    ),
+                ),
+                (
+                    overflowing_slope,
+                    (
+                        "Moderate scores come out right; large ones overflow. Subtract the largest "
+                        "logit before the exponential."
+                    ),
                 ),
                 (
                     with_moments(lambda mean, variance, tau: variance / tau**2 / 2),

@@ -18,12 +18,17 @@ function general(value, digits) {
   return `${value < 0 ? "-" : ""}${short}${far ? tail : ""}`;
 }
 
+/** A number in some digits, a whole one in all of them. */
+const shown = (value, digits) =>
+  (Number.isInteger(value) && Math.abs(value) < 1e15 ? String(value) : general(value, digits));
+
 /** How a wrong number lies to the right one. */
 function between(value, right) {
-  if (value * right < 0) return "the sign is wrong";
+  if (!right) return "not right";
+  if (value * right < 0) return "not right: the sign is wrong";
   const [size, wanted] = [Math.abs(value), Math.abs(right)];
   const way = size > wanted ? "large" : "small";
-  if (wanted && size && Math.max(size / wanted, wanted / size) > 10)
+  if (size && Math.max(size / wanted, wanted / size) > 10)
     return `more than ten times too ${way}`;
   return `too ${way}${right >= 0 ? "" : " in absolute value"}`;
 }
@@ -32,12 +37,13 @@ function judgeNumber({ wanted, right, room, mistakes, digits, nearly, praise }, 
   const value = readNumber(text);
   if (value === null) return ["wrong", unclear];
   const off = Math.abs(value - right);
-  if (off <= room) return ["right", `${general(value, digits)} is right. ${praise}`.trim()];
+  if (off <= room) return ["right", `${shown(value, digits)} is right. ${praise}`.trim()];
   const known = mistakes.find(([mistake, within]) => Math.abs(value - mistake) <= within);
   if (known) return ["wrong", known[2]];
-  const more = nearly && off <= 10 * room ? " Nearly: give more digits." : "";
+  const rounded = nearly && value === Number(value.toPrecision(nearly));
+  const more = rounded && off <= 10 * room ? " Nearly: give more digits." : "";
   return ["wrong",
-    `${general(value, 6)} is ${between(value, right)}.${more} Asked is ${wanted}.`];
+    `${shown(value, 6)} is ${between(value, right)}.${more} Asked is ${wanted}.`];
 }
 
 function judge(part, unclear, text) {

@@ -196,6 +196,6 @@ def content(judge: Judge) -> dict[str, Any]:
             for mistake, message in judge.mistakes
         ],
         "digits": max(judge.digits, 4),
-        "nearly": judge.within is None,
+        "nearly": judge.digits - 1 if judge.within is None else 0,
         "praise": judge.praise,
     }

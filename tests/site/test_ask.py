@@ -320,7 +320,7 @@ def test_in_a_live_notebook_python_gets_the_answers(browser: Browser, tmp_path: 
 
 
 def test_the_site_asks_where_the_chapters_do(site: Path) -> None:
-    mark = 'data-figure="ask"'
+    mark = '<div class="live-figure" data-figure="ask"'
     asking_pages = [
         name.replace(".ipynb", ".html")
         for name in NOTEBOOKS

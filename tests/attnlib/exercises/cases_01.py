@@ -167,6 +167,14 @@ CASES = {
                     lambda weights, tau: logarithms(np.maximum(weights, 1e-12), tau),
                     "off, first at",
                 ),
+                (
+                    lambda weights, tau: logarithms(np.where(weights < 1e-8, 0, weights), tau),
+                    "off, first at",
+                ),
+                (
+                    lambda weights, tau: logarithms(np.where(weights < 1e-16, 0, weights), tau),
+                    "off, first at",
+                ),
             ],
         },
     ),
@@ -196,6 +204,7 @@ CASES = {
             "query_shift": [("no weight changes", "same for all")],
             "weigh": [
                 (naive, "rounding eats"),
+                (lambda q, k: naive(q, k).astype(np.float32), "rounding eats"),
                 (
                     lambda q, k: special.softmax(np.einsum("id,jd", q, k) * q.shape[1] ** -0.5, 1),
                     "rounding eats",

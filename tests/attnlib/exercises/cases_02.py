@@ -184,6 +184,14 @@ CASES = {
                     "multiplied the traces",
                 ),
                 (terms(lambda d_k, m: 2 * (d_k - m) * (m < 300)), "the number is off"),
+                (
+                    lambda d_k, a, b: (
+                        d_k**2
+                        if a * b == 1
+                        else terms(lambda d_k, m: 2 * (d_k - m) * (m < 400))(d_k, a, b)
+                    ),
+                    "the number is off",
+                ),
                 (terms(lambda d_k, m: 2 * (d_k - m + 1)), "the number is off"),
                 (terms(lambda d_k, m: 2 * (d_k - m - 1)), "the number is off"),
                 (lambda d_k, a, b: trace(d_k, a, -b), "the number is off"),

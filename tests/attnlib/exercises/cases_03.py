@@ -60,6 +60,30 @@ def along_queries(scores):
     return np.exp(-np.sum(xlogy(weights, weights), axis=0))
 
 
+def about_the_mean(scores):
+    """Subtract the mean in place of the maximum, and hide what overflows."""
+    mean = np.nanmean(np.where(np.isfinite(scores), scores, np.nan), axis=-1, keepdims=True)
+    exponentials = np.exp(scores - mean)
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return np.nan_to_num(np.exp(-xlogy(weights, weights).sum(axis=-1)), nan=1.0)
+
+
+def hidden_by(scores, small):
+    return np.exp(entropy(softmax(np.where(scores == -np.inf, small, scores), -1), axis=-1))
+
+
+def slope_about_the_mean(scores, multiplier):
+    exponentials = np.exp(multiplier * (scores - np.mean(scores)))
+    weights = exponentials / exponentials.sum()
+    deviations = scores - weights @ scores
+    return np.nan_to_num(-multiplier * weights @ deviations**2)
+
+
+def slope_by_difference(scores, multiplier, step):
+    up, down = (entropy(softmax((multiplier * (1 + h)) * scores)) for h in (step, -step))
+    return np.float32((up - down) / (2 * step * multiplier))
+
+
 def slope_as_covariance(scores, multiplier):
     p = softmax(multiplier * scores)
     return -multiplier * np.cov(scores, aweights=p, ddof=0)
@@ -98,32 +122,36 @@ CASES = {
     "runner-up": Cases(
         right={
             "least": [
-                softmax([4] + 1023 * [0])[0],
-                math.exp(4) / (math.exp(4) + 1023),
-                0.0507,
-                np.float32(0.050666),
+                softmax([2] + 31 * [0])[0],
+                math.exp(2) / (math.exp(2) + 31),
+                0.192,
+                np.float32(0.19248),
             ],
-            "most": [softmax([4, 0] + 1022 * [-800])[0], 0.982, np.float32(0.98201)],
-            "needed": [math.log(1023), 6.93, math.log(1024), [np.float32(6.9305)]],
+            "most": [softmax([2, 0] + 30 * [-800])[0], 0.881, np.float32(0.8808)],
+            "needed": [math.log(31), 3.43, [np.float32(3.434)]],
         },
         wrong={
             "least": [
-                (softmax([4, 0])[0], "can have much more"),
-                (math.exp(4) / 1023, "odds of the top key"),
-                (1 / 1024, "an even share"),
+                (softmax([2, 0])[0], "can have much more"),
+                (math.exp(2) / 31, "odds of the top key"),
+                (1 / 32, "an even share"),
+                (softmax([2] + 32 * [0])[0], "among its rivals"),
+                (softmax([2] + 30 * [0])[0], "left out a rival"),
                 (0, "too small"),
             ],
             "most": [
-                (softmax([4] + 1023 * [0])[0], "far lower"),
+                (softmax([2] + 31 * [0])[0], "far lower"),
                 (1, "keeps its part"),
-                (math.e**4, "odds of the top key"),
+                (math.e**2, "odds of the top key"),
             ],
             "needed": [
                 (0, "far from half"),
-                (math.log(512), "not half of them"),
-                (math.log2(1023), "base two"),
-                (math.log10(1023), "base ten"),
-                (-6.93, "sign"),
+                (math.log(16), "not half of them"),
+                (math.log(32), "among its rivals"),
+                (math.log(30), "left out a rival"),
+                (math.log2(31), "base two"),
+                (math.log10(31), "base ten"),
+                (-3.43, "sign"),
             ],
         },
     ),
@@ -142,8 +170,8 @@ CASES = {
                 by_loops,
                 by_logarithms,
                 lambda scores: by_logarithms(scores).astype(np.float32),
-                lambda scores: by_logarithms(scores.astype(np.float32)),
                 lambda scores: nudged(scores, 1e-300),
+                lambda scores: hidden_by(scores, np.finfo(float).min),
             ],
         },
         wrong={
@@ -198,6 +226,12 @@ CASES = {
                 (only_square, "ValueError"),
                 (lambda scores: by_logarithms(np.clip(scores, -50, 50)), "off"),
                 (lambda scores: by_logarithms(scores) + 1e-9, "off"),
+                (lambda scores: nudged(scores, 1e-9).astype(np.float32), "small number inside"),
+                (lambda scores: by_logarithms(scores.astype(np.float32)), "off"),
+                (about_the_mean, "off"),
+                (lambda scores: hidden_by(scores, -1000), "off"),
+                (lambda scores: hidden_by(scores, -1e4), "off"),
+                (lambda scores: hidden_by(scores, scores[np.isfinite(scores)].min()), "off"),
             ],
         },
     ),
@@ -246,8 +280,12 @@ CASES = {
                         )
                         * c
                     ),
-                    "NaN",
+                    "subtract the largest score",
                 ),
+                (slope_about_the_mean, "off"),
+                (lambda z, c: slope_by_difference(z, c, 1e-6), "off"),
+                (lambda z, c: slope_by_difference(z, c, 1e-4), "off"),
+                (lambda z, c: slope_by_difference(z, c, 1e-3), "off"),
             ],
             "floor": [
                 (1, "led alone"),

@@ -1,5 +1,6 @@
 """Answers to the exercises of chapter 5."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -26,6 +27,10 @@ def by_sum(tau, rho, d_k):
 
 def in_vain(tau, rho, d_k):
     return np.log(np.exp(rho * d_k / tau) / np.exp(d_k / (2 * tau**2)))
+
+
+def in_vain_with_math(tau, rho, d_k):
+    return math.log(math.exp(rho * d_k / tau) / math.exp(d_k / (2 * tau**2)))
 
 
 CASES = {
@@ -149,7 +154,7 @@ CASES = {
             ],
             "best": [5, 5.0, 1 / 0.2, np.float32(5)],
             "wider": ["it stays", " It stays"],
-            "width": [347, 346.57, 347.0, np.int64(347), 2 * np.log(1024) / 0.2**2],
+            "width": [347, 347.0, np.int64(347), np.ceil(2 * np.log(1024) / 0.2**2)],
         },
         wrong={
             "rival": [
@@ -157,6 +162,7 @@ CASES = {
                 (2.718, "the half is missing"),
                 (0.5, "the logarithm"),
                 (1.5, "too small"),
+                (1.65524, "exactly"),
             ],
             "log_advantage": [
                 (lambda tau, rho, d_k: rho * d_k / tau, "the random keys are missing"),
@@ -170,7 +176,12 @@ CASES = {
                 ),
                 (lambda tau, rho, d_k: np.exp(d_k / tau * (rho - 1 / (2 * tau))), "This is A"),
                 (lambda tau, rho, d_k: d_k / tau * (rho + 1 / (2 * tau)), "wrong sign"),
-                (in_vain, "NaN came"),
+                (in_vain, "no float any more"),
+                (in_vain_with_math, "no float any more"),
+                (
+                    lambda tau, rho, d_k: math.log(math.exp((rho - 0.5 / tau) * d_k / tau)),
+                    "no float any more",
+                ),
                 (
                     lambda tau, rho, d_k: np.log(np.exp((rho - 1 / (2 * tau)) * d_k / tau)),
                     "no float any more",
@@ -193,6 +204,8 @@ CASES = {
             "wider": [("it doubles", "what √dₖ does"), ("it grows fourfold", "what dₖ does")],
             "width": [
                 (346, "a little below"),
+                (2 * np.log(1024) / 0.2**2, "a whole number"),
+                (346.6, "a whole number"),
                 (174, "is half of"),
                 (70, "Square it"),
                 (500, "base two"),

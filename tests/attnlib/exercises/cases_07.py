@@ -240,6 +240,13 @@ def joined(first, second):
     return [largest, *(one * a + other * b for a, b in zip(first[1:], second[1:], strict=True))]
 
 
+def ones_for_nothing(first, second):
+    """Return what is right but for two empty blocks."""
+    if first[0] == second[0] == -math.inf:
+        return [-math.inf, *(1.0 for _ in first[1:])]
+    return joined(first, second)
+
+
 def joined_in_cases(first, second):
     if first[0] < second[0]:
         first, second = second, first
@@ -283,7 +290,7 @@ CASES = {
     "weights-memory": Cases(
         right={
             "gigabytes": [32 * 16384**2 * 2 / 1e9, 17.2, np.float32(17.1799)],
-            "longest": [int((24e9 / 64) ** 0.5), 19365, 1.94e4],
+            "longest": [int((24e9 / 64) ** 0.5), math.isqrt(24 * 10**9 // 64), 19364.0],
             "saving": [16384 / 64, 256, [256]],
         },
         wrong={
@@ -297,11 +304,17 @@ CASES = {
             ],
             "longest": [
                 (24e9 / 64, "pairs of tokens"),
-                (109545, "One head"),
+                ((24e9 / 2) ** 0.5, "One head"),
+                (109544, "One head"),
                 (27386, "two bytes"),
+                (math.sqrt(24e9 / 32), "two bytes"),
                 (13693, "four bytes"),
                 (20066, "2³⁰"),
                 (22888, "in proportion"),
+                (19365, "a little more memory"),
+                (math.sqrt(24e9 / 64), "a little more memory"),
+                (19363, "too small"),
+                (19400, "too large"),
             ],
             "saving": [
                 (1 / 256, "other way round"),
@@ -500,6 +513,7 @@ CASES = {
                     "two empty blocks",
                 ),
                 (lambda a, b: joined(a, b)[1:], "shape"),
+                (ones_for_nothing, "4 of 5 entries are off, first at [1]"),
                 (lambda first, _: first, "off"),
                 (lambda a, b: np.add(a, b), "off"),
             ],

@@ -24,6 +24,22 @@ def sorted_rates(rates, losses):
     return rates[np.argsort(losses.sum(axis=0), kind="stable")][:1].reshape(())
 
 
+def finite_infinity(number):
+    """Make a choice that counts a number for a run that diverged."""
+    return lambda rates, losses: rates[np.minimum(losses, number).sum(axis=0).argmin()]
+
+
+def counted_as(number):
+    """Make a choice that counts a number for infinity only."""
+
+    def choose(rates, losses):
+        counted = losses.copy()
+        counted[losses == np.inf] = number
+        return rates[counted.mean(axis=0).argmin()]
+
+    return choose
+
+
 def only_finite(rates, losses):
     return rates[np.ma.masked_invalid(losses).mean(axis=0).argmin()]
 
@@ -143,6 +159,25 @@ def overflowing(scores, values, target, c):
     return covariance(p, scores, 2 * values @ (p @ values - target))
 
 
+def silenced(*row):
+    return np.nan_to_num(overflowing(*row))
+
+
+def zero_for_large(scores, values, target, c):
+    return 0.0 if np.abs(c * scores).max() > 600 else slope(scores, values, target, c)
+
+
+def mean_subtracted(scores, values, target, c):
+    powers = np.exp(c * (scores - scores.mean()))
+    p = powers / powers.sum()
+    return np.nan_to_num(covariance(p, scores, 2 * values @ (p @ values - target)))
+
+
+def clipped(scores, values, target, c):
+    p = scipy.special.softmax(np.clip(c * scores, -700, 700))
+    return covariance(p, scores, 2 * values @ (p @ values - target))
+
+
 def mean_error(scores, values, target, c):
     return slope(scores, values, target, c) / len(target)
 
@@ -228,6 +263,9 @@ CASES = {
             ],
             "choose": [
                 (only_finite, "leaves out runs"),
+                *((counted_as(number), "keep the infinity") for number in (10, 100, 1e6, 1e9)),
+                (counted_as(30), "keep the infinity"),
+                (finite_infinity(1e4), "keep the infinity"),
                 (lambda rates, losses: rates[losses.min(0).argmin()], "best single seed"),
                 (
                     lambda rates, losses: rates[np.argmin(np.median(losses, axis=0))],
@@ -345,6 +383,10 @@ CASES = {
                     "counts with its weight",
                 ),
                 (overflowing, "overflow"),
+                (silenced, "nearly tie"),
+                (zero_for_large, "nearly tie"),
+                (mean_subtracted, "off"),
+                (clipped, "off"),
                 (mean_error, "averaged over the components"),
                 (quotient, "off"),
                 (lambda *_: 0.0, "off"),

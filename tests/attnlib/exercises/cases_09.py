@@ -59,6 +59,16 @@ def overflowing(scores, tau):
     return weights @ (scores - weights @ scores) ** 2 / tau**2
 
 
+def clipped(scores, tau):
+    logits = np.clip(scores / tau, -700, 700)
+    weights = reference(logits)
+    return weights @ (logits - weights @ logits) ** 2
+
+
+def mean_subtracted(scores, tau):
+    return np.nan_to_num(overflowing(scores - scores.mean(), tau))
+
+
 def by_differences(scores, tau):
     low, high = (entr(reference(scores / (tau * math.exp(step)))).sum() for step in (-0.1, 0.1))
     return (high - low) / 0.2
@@ -116,35 +126,42 @@ CASES = {
         right={
             "least": [
                 brentq(lambda g: 1 / (1 + 1023 * math.exp(-2 * g)) - 0.9, 0, 20),
-                4.56,
-                np.float32(4.5637),
+                4.5639,
+                np.float32(4.563860),
             ],
             "needed": [
                 brentq(lambda g: 1 / (1 + 1023 * math.exp(-g)) - 0.9, 0, 20),
-                9.13,
-                np.array(9.128),
+                9.1277,
+                np.array(9.12772),
             ],
             "scattered": [
                 brentq(lambda g: math.exp(g) - 9 * 1023 * math.exp(g * g / 128), 0, 30),
-                9.89,
+                9.8922,
                 min(np.roots([1 / 128, -1, MATCHING])),
             ],
             "gain": [by_sum, by_reciprocal, lambda w, n, r: [by_sum(w, n, r)][0]],
         },
         wrong={
             "least": [
+                (math.log(9 * 1024) / 2, "among its rivals"),
+                (4.56, "give five"),
+                (4.564, "give more digits"),
                 (MATCHING, "farther away"),
                 (MATCHING / 4, "not four times"),
                 (math.log(1023) / 2, "half of the weight"),
                 (0, "too small"),
             ],
             "needed": [
+                (math.log(9 * 1024), "among its rivals"),
+                (9.13, "give five"),
                 (MATCHING / 2, "opposite to the query"),
                 (math.log(1023), "half of the weight"),
                 (math.log(9), "one rival"),
                 (MATCHING / 8, "the cosine itself"),
             ],
             "scattered": [
+                (min(np.roots([1 / 128, -1, math.log(9 * 1024)])), "among its rivals"),
+                (9.89, "give five"),
                 (MATCHING, "The rivals scatter"),
                 (max(np.roots([1 / 128, -1, MATCHING])), "the other root"),
                 (max(np.roots([1 / 128, 1, -MATCHING])), "A sign is wrong"),
@@ -193,7 +210,14 @@ CASES = {
                 (lambda z, tau: np.sqrt(np.maximum(weighted(z, tau)[1], 0)) / tau, "standard"),
                 (lambda z, tau: reference(z / tau) @ (z / tau) ** 2, "mean square"),
                 (lambda z, tau: weighted(z, tau)[1] / 2 / tau**2, "half too much"),
-                (overflowing, "NaN"),
+                (overflowing, "large ones overflow"),
+                (lambda z, tau: np.nan_to_num(overflowing(z, tau)), "nearly tie"),
+                (
+                    lambda z, tau: two_passes(z, tau) if max(abs(z)) < 50 * tau else 0.0,
+                    "nearly tie",
+                ),
+                (clipped, "nearly tie"),
+                (mean_subtracted, "off"),
                 (by_differences, "off"),
                 (all_pairs, "shape (1,)"),
                 (lambda z, tau: entr(reference(z / tau)).sum(), "calls are wrong"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
 from attnlib.exercises import check
 from attnlib.exercises._exercise import TOO_LONG, UNLIMITED, Exercise
-from attnlib.exercises._judges import Function, Number
+from attnlib.exercises._judges import Function, Number, Pick, first_difference
 
 from attnlib.exercises import _running  # isort: skip
 
@@ -144,12 +145,75 @@ class TestErrors:
         assert said_of(function).passed
 
 
+class TestStrictSettings:
+    def test_they_are_for_the_readers_own_cells(self):
+        def overflowing(x):
+            np.exp(1e4 * np.ones(1))
+            return 2 * x
+
+        with np.errstate(all="raise"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert said_of(overflowing).passed
+
+    def test_an_error_without_words_is_shown_all_the_same(self):
+        class WordlessError(Exception):
+            def __str__(self):
+                raise ValueError("none")
+
+        def silent(_):
+            raise WordlessError
+
+        assert said_of(silent).message.startswith("Your code raised WordlessError")
+
+    def test_an_object_that_refuses_everything_is_an_error(self):
+        class Strange:
+            def __getattr__(self, name):
+                raise RuntimeError(name)
+
+        assert "RuntimeError" in DOUBLE.check({"of_two": Strange()}).parts["of_two"].message
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("value", "words"),
+        [
+            (-4, "-4 is not right: the sign is wrong. Asked"),
+            (19364, "19364 is more than ten times too large. Asked"),
+            (np.array(None), "None came"),
+        ],
+    )
+    def test_a_number_is_told_what_is_wrong(self, value, words):
+        assert words in DOUBLE.check({"of_two": value}).parts["of_two"].message
+
+    @pytest.mark.parametrize(
+        ("value", "near"), [(22.0, False), (23, True), (22.4, False), (22.5, False), (30, False)]
+    )
+    def test_only_who_gave_few_digits_is_asked_for_more(self, value, near):
+        said = check("spread", plain=value).parts["plain"]
+        assert ("more digits" in said.message) is near
+
+    @pytest.mark.parametrize(
+        "answer", ["like −b", "`Like -b`.", np.str_("like  -b"), "  LIKE -B ", '"like -b"']
+    )
+    def test_a_choice_is_read_as_people_write_it(self, answer):
+        pick = Pick("what", "like −b", {"like −b": "Yes.", "like b": "No."})
+        assert pick.judge(answer, None).passed
+
+    def test_infinities_in_their_places_are_right(self):
+        two = np.array([np.inf, 1.0]), np.array([np.inf, 2.0])
+        assert first_difference(*two, 0.1) == "1 of 2 entries is off, first at [1]"
+        square = np.zeros((2, 2)), np.array([[0, 1], [0, 1]])
+        assert first_difference(*square, 0.1) == "2 of 4 entries are off, first at [0, 1]"
+
+
 class TestCalling:
     def test_an_unknown_exercise_is_named_with_its_neighbours(self):
         with pytest.raises(ValueError, match=r"got 'spreads'; did you mean 'spread'"):
             check("spreads", 1)
 
     def test_parts_go_by_their_names(self):
+        with pytest.raises(ValueError, match=r"exercise must be the name .* got \['spread'\]"):
+            check(["spread"])
         with pytest.raises(TypeError, match=r"answers must come by name: plain=\.\.\., root="):
             check("spread", 1)
         with pytest.raises(TypeError, match="has no part rot; its parts are plain, root, full"):
