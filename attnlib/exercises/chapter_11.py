@@ -692,6 +692,10 @@ CRITICAL = Exercise(
 
 
 WIDTH, PAIRS, GAMMA = 64, 20_000, 0.5
+NOT_STANDARD = (
+    "The mean square of a component of the keys is not one, so it does not have mean zero and "
+    "variance one."
+)
 
 
 def fault_of_zero(answer: Any, rng: np.random.Generator) -> str:
@@ -722,7 +726,7 @@ def fault_of_zero(answer: Any, rng: np.random.Generator) -> str:
     for squares, variance in ((keys**2, 8), ((keys**2).mean(axis=1), 3 * (1 + 2 / WIDTH) - 1)):
         error = np.sqrt(np.minimum(squares.var(axis=0), variance)) / size
         if np.any(np.abs(squares.mean(axis=0) - 1) > 5 * error + 1e-6):
-            return "A component of the keys does not have variance one."
+            return NOT_STANDARD
     if np.any(np.abs(keys.mean(axis=0)) > 5 * keys.std(axis=0) / size + 1e-6):
         return "A component of the keys does not have mean zero."
     scores = np.einsum("pd,pd->p", queries, keys)
@@ -797,7 +801,7 @@ BREAK = Exercise(
                 ),
                 (
                     lambda queries: 0 * queries,
-                    "A component of the keys does not have variance one.",
+                    NOT_STANDARD,
                 ),
                 (lambda queries: queries, "The scores are not all equal: q·k has variance."),
                 (
