@@ -45,6 +45,8 @@ class Found:
     kinds: list[str] = field(default_factory=lambda: ["task"])
     solves: tuple[str, str] = ("", "")
     cells: dict[str, nbformat.NotebookNode] = field(default_factory=dict)
+    solution: list[nbformat.NotebookNode] = field(default_factory=list)
+    """The code cells between its begin and its end."""
 
 
 def found_exercises(content: nbformat.NotebookNode) -> list[Found]:
@@ -56,6 +58,8 @@ def found_exercises(content: nbformat.NotebookNode) -> list[Found]:
             for kind in {"ask", "answer"}.intersection(tags):
                 found[-1].kinds.append(kind)
                 found[-1].cells[kind] = cell
+            if found and "start" in found[-1].kinds and "end" not in found[-1].kinds:
+                found[-1].solution.append(cell)
             continue
         for box in BOX.finditer(cell.source):
             if box["task"]:
@@ -132,11 +136,27 @@ def answer_problems(one: Found, parts: list[str]) -> list[str]:
     return problems
 
 
-def form_problems(one: Found, parts: list[str]) -> list[str]:
-    """Hold an exercise against the form that all have."""
+def solution_problems(one: Found, *, printed_too: bool) -> list[str]:
+    """Ask for an assertion in a cell that ran, and where wanted in one that printed something."""
+    asserting = [
+        cell
+        for cell in one.solution
+        if any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(cell.source)))
+    ]
+    ran = [cell for cell in asserting if cell.execution_count]
+    if not ran or (printed_too and not any(cell.outputs for cell in ran)):
+        return ["its solution checks nothing in a cell that was executed"]
+    return []
+
+
+def form_problems(one: Found, parts: list[str], *, whole: bool = False) -> list[str]:
+    """Hold an exercise against the form that all have, and a chapter of exercises to more."""
     if one.kinds != ORDER:
         return [f"it has {', '.join(one.kinds)}; wanted are {', '.join(ORDER)}"]
     problems = [] if HEAD.match(one.words) else ["no line with difficulty and skill at its head"]
+    if whole and "**A right answer** " not in one.words:
+        problems.append("no word on what is right")
+    problems += solution_problems(one, printed_too=whole)
     solves, own = one.solves
     if solves != one.name or not own.startswith(one.name):
         problems.append(f"its solution names {one.solves}")
@@ -185,8 +205,11 @@ def chapter_problems(
         problems.append("an exercise or a solution has another form")
     if [one.name for one in found] != list(known):
         problems.append(f"it has {[one.name for one in found]}, checks know {list(known)}")
+    if len({one.solves[1] for one in found}) != len(found):
+        problems.append("two solutions have the same label")
     for one in found:
-        problems += [f"{one.name}: {text}" for text in form_problems(one, known.get(one.name, []))]
+        wrong = form_problems(one, known.get(one.name, []), whole=whole)
+        problems += [f"{one.name}: {text}" for text in wrong]
     return problems
 
 
@@ -202,6 +225,14 @@ def test_every_check_belongs_to_one_exercise_of_the_book() -> None:
     asked = [one.name for name in CHAPTERS for one in found_exercises(read(name))]
     assert sorted(asked) == sorted(exercises())
     assert sorted(NAMES) == sorted(NUMBERS)
+
+
+def test_solutions_are_closed_in_jupyterlab() -> None:
+    found = [one for name in NAMES.values() for one in found_exercises(read(name))]
+    closed = {"source_hidden": True, "outputs_hidden": True}
+    assert all(one.solution for one in found)
+    cells = [cell for one in found for cell in one.solution]
+    assert [cell.source for cell in cells if cell.metadata.get("jupyter") != closed] == []
 
 
 def test_every_exercise_can_be_tried_on_the_page() -> None:
@@ -242,6 +273,7 @@ def two(x):
 ### END SOLUTION
 check("NAME", one=one, two=two)'''
 VERDICT = "✓ NAME\n  ✓ one: Right."
+SECOND = "assert one == 1\nprint(1)"
 ENDING = ":::{solution-end}\n:::"
 NAMED = ("a", "b", "c")
 KNOWN = {name: ["one", "two"] for name in NAMED}
@@ -262,6 +294,7 @@ def made(
         "start": START,
         "answer": ANSWER,
         "verdict": VERDICT,
+        "second": SECOND,
         "ending": ENDING,
     }
     cells: list[nbformat.NotebookNode | str] = ["# A title", "## Claim", heading]
@@ -274,7 +307,7 @@ def made(
             code(text["ask"], [output], tags=tags),
             text["start"],
             code(text["answer"], [output], tags=("answer",)),
-            code("print(1)", [printed("1")]),
+            code(text["second"], [printed("1")]),
             text["ending"],
         ]
     return notebook(*cells, takeaways, after)
@@ -325,6 +358,7 @@ def test_a_single_part_needs_no_name() -> None:
         {"answer": f"{ANSWER}\nprint(one)"},
         {"verdict": "✗ NAME\n  ✗ one: Wrong."},
         {"verdict": "✓ a"},
+        {"second": "print(1)"},
         {"ending": "Words."},
         {"ending": f"{ENDING}\n\n{ENDING}"},
     ],
@@ -341,7 +375,40 @@ def test_too_few_or_unknown_exercises_are_reported() -> None:
     del few.cells[3:9]
     problems = chapter_problems(few, {name: KNOWN[name] for name in "bc"})
     assert problems == ["2 exercises"]
-    assert chapter_problems(made(), KNOWN, whole=True) == ["3 exercises"]
+    assert chapter_problems(made(), KNOWN, whole=True)[0] == "3 exercises"
+
+
+def test_a_chapter_of_exercises_says_what_is_right_and_shows_what_came_out() -> None:
+    task = f"{TASK}\n\n{HINT}".replace("Where is it?", "**A right answer** says where.")
+    last = found_exercises(made(task=task))[-1]
+    assert form_problems(last, ["one", "two"], whole=True) == []
+    last.solution[-1].outputs = []
+    assert form_problems(last, ["one", "two"]) == []
+    assert len(form_problems(last, ["one", "two"], whole=True)) == 1
+    without = found_exercises(made())[-1]
+    assert form_problems(without, ["one", "two"], whole=True) == ["no word on what is right"]
+
+
+def test_a_solution_that_never_ran_is_reported() -> None:
+    content = made()
+    content.cells[-4].execution_count = None
+    said = "c: its solution checks nothing in a cell that was executed"
+    assert chapter_problems(content, KNOWN) == [said]
+
+
+def test_code_after_the_solution_is_not_part_of_it() -> None:
+    content = made()
+    content.cells[-4], content.cells[-3] = content.cells[-3], content.cells[-4]
+    assert len(chapter_problems(content, KNOWN)) == 1
+
+
+def test_two_solutions_with_one_label_are_reported() -> None:
+    content = made()
+    for cell in content.cells:
+        cell.source = re.sub(r"(ex-|check\(\"|Ask\(\")b\b", r"\1ab", cell.source)
+        cell.source = re.sub(r"solution-[ab]\b", "solution-ab", cell.source)
+    known = {"a": KNOWN["a"], "ab": KNOWN["b"], "c": KNOWN["c"]}
+    assert "two solutions have the same label" in chapter_problems(content, known)
 
 
 def test_swapped_cells_are_reported() -> None:

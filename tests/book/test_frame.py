@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import nbformat
@@ -35,18 +34,6 @@ MOST_FIGURES = 6
 DESCRIPTION = range(40, 200)
 # The chapter that asks in exercises instead of predictions.
 EXERCISES = "chapters/11_exercises.ipynb"
-N_EXERCISES = 10
-ASKED = re.compile(
-    r"^### (?P<title>.+)\n+:{3,}\{exercise\}\n:label: (?P<exercise>[\w-]+)\n(?P<task>.*?)\n:{3,}$"
-    r"|^:{3,}\{admonition\} Hint\n:class: dropdown hint\n(?P<hint>.*?)\n:{3,}$"
-    r"|^:{3,}\{solution-start\} (?P<solves>[\w-]+)\n:label: (?P<solution>[\w-]+)\n"
-    r":class: dropdown\n:{3,}$"
-    r"|^:{3,}(?P<end>\{solution-end\})\n:{3,}$",
-    re.DOTALL | re.MULTILINE,
-)
-DIRECTIVES = re.compile(r"^:{3,}\{(?:exercise|solution)[\w-]*\}", re.MULTILINE)
-HEAD = re.compile(r"\n*(?:★☆☆ gentle|★★☆ moderate|★★★ demanding) · \*\*Trains\*\* \S")
-STEPS = re.compile(r"^\d+\. \S", re.MULTILINE)
 SEEDED = {"default_rng", "Generator", "SeedSequence", "PCG64"}
 
 
@@ -148,82 +135,6 @@ def prediction_problems(content: nbformat.NotebookNode) -> list[str]:
             problems.append(f"no code cell answers the prediction in cell {index + 1}")
         elif "markdown" not in kinds[kinds.index("code") :]:
             problems.append(f"nothing says what came out after the prediction in cell {index + 1}")
-    return problems
-
-
-@dataclass
-class Exercise:
-    """One exercise of a chapter, with what follows it up to the next one."""
-
-    label: str
-    task: str
-    parts: list[str] = field(default_factory=list)
-    """Kinds of the boxes that follow, in order."""
-    solves: str = ""
-    solution: str = ""
-    """Labels that the solution names: the exercise's and its own."""
-    steps: int = 0
-    code: list[nbformat.NotebookNode] = field(default_factory=list)
-    """Code cells of the solution."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the solution has begun and not ended."""
-        return bool(self.parts) and self.parts[-1] == "solves"
-
-
-def read_exercises(content: nbformat.NotebookNode) -> list[Exercise]:
-    """Collect the exercises of a chapter."""
-    found: list[Exercise] = []
-    for cell in content.cells:
-        if cell.cell_type == "code":
-            if found and found[-1].is_open:
-                found[-1].code.append(cell)
-            continue
-        for box in ASKED.finditer(cell.source):
-            if box["exercise"]:
-                found.append(Exercise(box["exercise"], box["task"]))
-            elif found:
-                kind = next(name for name in ("hint", "solves", "end") if box[name] is not None)
-                found[-1].parts.append(kind)
-                if kind == "solves":
-                    found[-1].solves, found[-1].solution = box["solves"], box["solution"]
-        if found and found[-1].is_open:
-            found[-1].steps += len(STEPS.findall(cell.source))
-    return found
-
-
-def solution_problems(exercise: Exercise) -> list[str]:
-    """Ask for a check that ran, or for the steps of a proof."""
-    ran = [cell for cell in exercise.code if cell.execution_count and cell.outputs]
-    checks = [
-        node
-        for cell in ran
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.Assert)
-    ]
-    if exercise.steps > 1 and not exercise.code:
-        return []
-    return [] if checks else ["its solution checks nothing in a cell that was executed"]
-
-
-def exercise_problems(content: nbformat.NotebookNode) -> list[str]:
-    """Look for a task, a hint and an executed solution in each exercise, and count them."""
-    exercises = read_exercises(content)
-    labels = [label for one in exercises for label in (one.label, one.solution)]
-    problems = [] if len(exercises) == N_EXERCISES else [f"{len(exercises)} exercises"]
-    problems += [] if len(set(labels)) == len(labels) else ["two labels are the same"]
-    directives = sum(len(DIRECTIVES.findall(cell.source)) for cell in content.cells)
-    if directives != 3 * len(exercises):
-        problems.append("an exercise or a solution has another form")
-    for one in exercises:
-        wrong = [] if HEAD.match(one.task) else ["no difficulty and skill"]
-        wrong += [] if "**A right answer** " in one.task else ["no word on what is right"]
-        if one.parts != ["hint", "solves", "end"]:
-            wrong.append("not one hint and then one solution with an end")
-        if one.solves != one.label:
-            wrong.append(f"its solution names {one.solves!r}")
-        problems += [f"{one.label}: {text}" for text in wrong + solution_problems(one)]
     return problems
 
 
@@ -342,18 +253,6 @@ def test_a_chapter_lets_the_reader_commit(name: str) -> None:
 def test_the_book_asks_for_choices_estimates_and_sketches() -> None:
     kinds = set().union(*(commitments(read(name)) for name in CHAPTERS))
     assert kinds == {"choice", "estimate", "sketch"}
-
-
-def test_the_exercises_have_hints_and_solutions() -> None:
-    problems = exercise_problems(read(EXERCISES))
-    assert not problems, "\n".join(problems)
-
-
-def test_solutions_are_closed_in_jupyterlab() -> None:
-    cells = [cell for one in read_exercises(read(EXERCISES)) for cell in one.code]
-    closed = {"source_hidden": True, "outputs_hidden": True}
-    assert cells
-    assert [cell.source for cell in cells if cell.metadata.get("jupyter") != closed] == []
 
 
 def test_jupyterlab_hides_what_the_page_hides_and_what_answers_a_prediction() -> None:
@@ -562,91 +461,3 @@ def test_a_page_without_description_is_reported() -> None:
     assert title_problems(notebook(OPENING, description="No")) == [
         "no description that is a sentence of a fitting length"
     ]
-
-
-TASK = """### Find it
-
-:::{exercise}
-:label: ex-NUMBER
-
-★★☆ moderate · **Trains** finding
-
-Where is it?
-
-**A right answer** says where.
-:::"""
-CLUE = """:::{admonition} Hint
-:class: dropdown hint
-Look below.
-:::"""
-START = """:::{solution-start} ex-NUMBER
-:label: solution-NUMBER
-:class: dropdown
-:::
-
-It is here."""
-CHECK = "found = 1\nassert found == 1\nprint(found)"
-END = ":::{solution-end}\n:::"
-PROOF = "1. It is somewhere.\n2. Nowhere else.\n3. So it is here."
-
-
-def exercises(number: int = N_EXERCISES, **changed: str) -> nbformat.NotebookNode:
-    """Make a chapter of exercises; the replaced parts are those of the last one."""
-    usual = {"task": TASK, "clue": CLUE, "start": START, "check": CHECK, "end": END, "more": ""}
-    cells: list[nbformat.NotebookNode | str] = [OPENING]
-    for index in range(1, number + 1):
-        parts = usual | (changed if index == number else {})
-        text = {key: part.replace("NUMBER", str(index)) for key, part in parts.items()}
-        check = [code(text["check"], [printed("1")])] if text["check"] else []
-        cells += [f"{text['task']}\n\n{text['clue']}", text["start"], *check]
-        cells.append(f"{text['more']}\n\n{text['end']}")
-    return notebook(*cells)
-
-
-def test_exercises_in_the_frame_pass() -> None:
-    assert exercise_problems(exercises()) == []
-    assert exercise_problems(exercises(start=f"{START}\n\n{PROOF}", check="")) == []
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"number": N_EXERCISES - 1},
-        {"number": N_EXERCISES + 1},
-        {"task": TASK.replace("★★☆ moderate · ", "")},
-        {"task": TASK.replace("**Trains** finding", "Go.")},
-        {"task": TASK.replace("**A right answer** says where.", "")},
-        {"task": TASK.replace("### Find it\n\n", "")},
-        {"task": TASK.replace("ex-NUMBER", "ex-1"), "start": START.replace("ex-NUMBER", "ex-1")},
-        {"clue": ""},
-        {"clue": CLUE.replace("dropdown hint", "hint")},
-        {"clue": f"{CLUE}\n\n{CLUE}"},
-        {"start": "It is here."},
-        {"start": START.replace(":class: dropdown\n", "")},
-        {"start": START.replace("ex-NUMBER", "ex-1")},
-        {"start": START.replace("solution-NUMBER", "solution-1")},
-        {"start": f"{START}\n\n1. One step only.", "check": ""},
-        {"check": ""},
-        {"check": "print(1)"},
-        {"end": ""},
-        {"end": f"{END}\n\n{END}"},
-        {"more": CLUE},
-    ],
-)
-def test_an_exercise_outside_the_frame_is_reported(changed: dict[str, Any]) -> None:
-    assert exercise_problems(exercises(**changed))
-
-
-@pytest.mark.parametrize("missing", ["execution_count", "outputs"])
-def test_a_solution_that_never_ran_is_reported(missing: str) -> None:
-    content = exercises()
-    content.cells[-2][missing] = None if missing == "execution_count" else []
-    assert exercise_problems(content) == [
-        f"ex-{N_EXERCISES}: its solution checks nothing in a cell that was executed"
-    ]
-
-
-def test_code_after_the_solution_is_not_part_of_it() -> None:
-    content = exercises()
-    content.cells[-2], content.cells[-1] = content.cells[-1], content.cells[-2]
-    assert len(exercise_problems(content)) == 1

@@ -9,11 +9,9 @@ import warnings
 import numpy as np
 import pytest
 
-from attnlib.exercises import check
+from attnlib.exercises import _running, check
 from attnlib.exercises._exercise import TOO_LONG, UNLIMITED, Exercise
 from attnlib.exercises._judges import Function, Number, Pick, first_difference
-
-from attnlib.exercises import _running  # isort: skip
 
 pytestmark = pytest.mark.not_for_mutants
 DOUBLE = Exercise(
