@@ -79,9 +79,9 @@ class Collapse(LiveFigure):
         )
         return panel(plot, WIDE, HIGH, self.words(), arm, ROOT_TICKS) + (
             '<p class="figure-axis">weight of each key, on an axis of square roots; dashed: an '
-            "even share. Effective positions: so many keys with even shares would be as spread "
-            "out. Meaningful: p(1&nbsp;−&nbsp;p) above a tenth of 1/n, so not for a key with all "
-            "or nothing</p>"
+            'even share</p><p class="figure-axis figure-note">Effective positions: so many keys '
+            "with even shares would be as spread out. Meaningful: p(1&nbsp;−&nbsp;p) above a tenth "
+            "of 1/n, so not for a key with all or nothing.</p>"
         )
 
     def words(self) -> str:

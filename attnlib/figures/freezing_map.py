@@ -133,20 +133,21 @@ class FreezingMap(LiveFigure):
         return (
             '<div class="freezing-map"><div class="freezing-plane">'
             '<div class="map-heads" aria-hidden="true"><span>keys n</span>'
-            "<span>d<sub>k</sub> = 2 ln n, shaded: beyond</span></div>"
+            "<span>d<sub>k</sub> = 2 ln n</span></div>"
             f'<div class="map-counts" aria-hidden="true">{counts}</div>'
             f'<svg viewBox="0 0 {WIDE} {HIGH}" role="img" aria-label="{html.escape(self.words())}" '
             f'class="{arm}" data-tap="d_k n_keys" '
             f'data-means="{json.dumps([NOT_DIVIDED, DIVIDED], separators=(",", ":"))}">'
-            f'<path class="grid" d="{grid()}"/><path class="bars" d="{self.squares()}"/>'
-            f'<g class="threshold"{line}><path class="beyond" d="{threshold()}H{WIDE}V{HIGH}z"/>'
-            f'<path class="halo" d="{threshold()}"/>'
+            f'<path class="beyond" d="{beyond()}"/><path class="grid" d="{grid()}"/>'
+            f'<path class="bars" d="{self.squares()}"/>'
+            f'<g class="threshold"{line}><path class="halo" d="{threshold()}"/>'
             f'<path d="{threshold()}"/></g>'
             f'<g class="mark" transform="translate({number(x)} {number(y)})">'
             f'<path class="halo" d="{MARK}"/><path d="{MARK}"/></g></svg>'
             f'<div class="map-widths" aria-hidden="true">{widths}</div>'
             '<p class="figure-axis">head width d<sub>k</sub>; the area of a square is the mean '
-            "weight of the top key, a full cell all of the weight</p></div>"
+            "weight of the top key, a full cell all of the weight; "
+            "shaded: beyond the dashed line</p></div>"
             '<div class="freezing-rows"><div class="map-heads" aria-hidden="true">'
             "<span>five rows</span><span>exp H</span></div>"
             f'<svg viewBox="0 0 {WIDE} {CELL * ROWS}" preserveAspectRatio="none" '
@@ -220,3 +221,10 @@ def threshold() -> str:
     y = HIGH - CELL * (np.log2(counts) - 0.5)
     points = zip(x, np.maximum(y, 0), strict=True)
     return "M" + "L".join(f"{number(a)} {number(b)}" for a, b in points)
+
+
+def beyond() -> str:
+    """Return the part of the map to the right of that line."""
+    line = threshold()
+    start = line[1:].split(" ", 1)[0]
+    return f"{line}H{WIDE}V{HIGH}H{start}z"

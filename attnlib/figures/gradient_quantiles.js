@@ -56,7 +56,7 @@ function render({ model, el }) {
       let y = end;
       if (x === WIDE) y = above = Math.max(y, above + APART);
       const [left, top] = [number((100 * x) / WIDE), number((100 * Math.min(y, LOWEST)) / HIGH)];
-      names[i].lastChild.data = names[i].lastChild.data.replace(" ↓", "") + (end === HIGH ? " ↓" : "");
+      names[i].lastChild.textContent = end === HIGH ? " ↓" : "";
       names[i].setAttribute("style", `left:${left}%;top:${top}%`);
     });
     const said = ["Not divided", "Divided"].map((arm, i) => {

@@ -196,19 +196,18 @@ class GradientQuantiles(LiveFigure):
         undivided, divided = self.lengths
         lines = (
             ("undivided", "<i>not divided: </i>mean", undivided[:, 3]),
-            ("divided", "divided: both", divided[:, 1]),
+            ("divided", "divided<i>: both</i>", divided[:, 1]),
             ("undivided", "<i>not divided: </i>median", undivided[:, 1]),
         )
         names, above = [], -math.inf
         for arm, name, values in lines:
             x, y = visible(values)[-1]
-            if y == HIGH:
-                name += " ↓"
+            arrow = " ↓" if y == HIGH else ""
             if x == WIDE:  # in one column with the others
                 y = above = max(y, above + APART)
             names.append(
                 f'<span class="{arm}" style="left:{number(100 * x / WIDE)}%;'
-                f'top:{number(100 * min(y, LOWEST) / HIGH)}%">{name}</span>'
+                f'top:{number(100 * min(y, LOWEST) / HIGH)}%">{name}<b>{arrow}</b></span>'
             )
         return "".join(names)
 
