@@ -19,7 +19,12 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-
 BENCH := .venv-bench
 BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
 
-.PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep clean
+# The instructor's side, which no reader needs either.
+GRADING := .venv-grading
+GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
+
+.PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep \
+	bench-grading release grade grades-export grade-worker clean
 
 help:
 	@echo "make book       build the site in _build/html"
@@ -28,10 +33,14 @@ help:
 	@echo "make lab        JupyterLab on the chapters"
 	@echo "make notebooks  execute every notebook in place"
 	@echo "make practice   write the practice notebooks anew from the chapters' exercises"
+	@echo "make release    write the problem sets as students get them to grading/release"
+	@echo "make grade      mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=..."
+	@echo "make grades-export  write the marks in OUT=... for Canvas and Moodle"
 	@echo "make lint       check code and notebooks; make format mends what it can"
 	@echo "make lock       write the pinned versions anew"
 	@echo "make bench      time attnlib against PyTorch and JAX, then the figures that move, which"
 	@echo "                bench-figures does alone; ARGS=--update puts the results into the book"
+	@echo "make bench-grading  time marking against plain nbgrader, with workers that are killed"
 	@echo "make sweep      train everything behind the table of the ablation anew, about a quarter hour"
 	@echo "make clean      remove what was built; the environment stays"
 
@@ -75,14 +84,45 @@ bench: $(BENCH)/.ready
 	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
 	$(BENCH_RUN) -m benchmarks $(ARGS)
 	$(MAKE) bench-figures
+	$(MAKE) bench-grading
+
+# Nothing else should run meanwhile: it goes by the time that the whole machine is at work.
+bench-grading: $(GRADING)/.ready
+	$(GRADING_RUN) -m benchmarks.grading $(filter --quick --update,$(ARGS))
 
 bench-figures: $(VENV)/.test book
 	$(RUN) -m benchmarks.figures $(filter --quick --update,$(ARGS))
 
+release: $(GRADING)/.ready
+	$(GRADING_RUN) -m grading release
+
+# What stands behind a name on the command line reaches the grader as it is, spaces and all.
+grade: export GRADE_SUBMISSIONS = $(SUBMISSIONS)
+grade: export GRADE_OUT = $(OUT)
+grade: export GRADE_ROSTER = $(ROSTER)
+grade: export GRADE_DB = $(DB)
+grade: export GRADE_SCHEDULER = $(SCHEDULER)
+grade: export GRADE_WORKERS = $(WORKERS)
+grade: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
+grade: export GRADE_ACCEPT = $(ACCEPT)
+grade: $(GRADING)/.ready
+	@$(GRADING_RUN) -m grading grade $(ARGS)
+
+grades-export: export GRADE_OUT = $(OUT)
+grades-export: export GRADE_ROSTER = $(ROSTER)
+grades-export: export GRADE_DB = $(DB)
+grades-export: $(GRADING)/.ready
+	@$(GRADING_RUN) -m grading export $(ARGS)
+
+grade-worker: $(GRADING)/.ready
+	$(GRADING_RUN) -m distributed.cli.dask_worker $(SCHEDULER) --nthreads 1 --nworkers $(or $(WORKERS),auto) $(ARGS)
+
 lock: $(VENV)/.book
 	$(PIP) uv
 	$(COMPILE) --extra book -o requirements.txt pyproject.toml
-	$(COMPILE) --extra book --extra test -c requirements.txt -o requirements-dev.txt pyproject.toml
+	$(COMPILE) --extra grading -c requirements.txt -o requirements-grading.txt pyproject.toml
+	$(COMPILE) --extra book --extra test --extra grading -c requirements.txt \
+		-o requirements-dev.txt pyproject.toml
 	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
 	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
 		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
@@ -106,4 +146,9 @@ $(BENCH)/.ready: requirements-bench.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-bench.txt
 	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet --no-deps -e .
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(GRADING)/.ready: requirements-grading.txt
+	$(PYTHON) -m venv $(GRADING)
+	$(GRADING_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-grading.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"

@@ -6,11 +6,14 @@ there is none and none could be installed.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.debian import install_commands, succeeds  # noqa: E402
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
@@ -29,27 +32,8 @@ def find_chromium() -> str | None:
 
 def ways_to_install() -> list[list[list[str]]]:
     """List what may bring a Chromium here: each way is a list of commands."""
-    ways = []
-    if shutil.which("apt-get"):
-        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        # -n: a password prompt would stop the tests for good
-        prefix = [] if is_root else ["sudo", "-n"]
-        if is_root or shutil.which("sudo"):
-            apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"]
-            ways.append([[*apt, "update"], [*apt, "install", "chromium"]])
-    ways.append([[sys.executable, "-m", "playwright", "install", "chromium"]])
-    return ways
-
-
-def succeeds(command: list[str]) -> bool:
-    """Run a command, say how it went, and return whether it succeeded."""
-    sys.stderr.write(f"Chromium is missing: {' '.join(command)}\n")
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        sys.stderr.write((done.stdout + done.stderr)[-1000:] + "\n")
-    return done.returncode == 0
+    own = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    return [way for way in (install_commands("chromium"), own) if way]
 
 
 def ensure_chromium() -> str | None:
@@ -58,7 +42,7 @@ def ensure_chromium() -> str | None:
     for way in ways_to_install():
         if found is not None:
             break
-        if all(succeeds(command) for command in way):
+        if all(succeeds(command, "Chromium") for command in way):
             found = find_chromium()
     return found
 

@@ -17,11 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tools.chromium import ensure_chromium  # noqa: E402
+from tools.debian import ensure_programs  # noqa: E402
 
 
 def main() -> int:
     """Return pytest's exit status, or 1 if something could not be run where it has to be."""
     missing = [] if ensure_chromium() else ["tests/site/test_browser.py: no Chromium was found"]
+    missing += [f"tests/grading: no {package} was found" for package in ensure_programs()]
     selected = sys.argv[1:]
     coverage = [] if selected else ["--cov", "--cov-report=term"]
     command = [sys.executable, "-m", "pytest", *coverage, *selected]

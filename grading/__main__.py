@@ -1,0 +1,130 @@
+"""The commands: ``python -m grading release``, ``grade``, ``export``.
+
+The Makefile's targets of these names call them; what is not given as an option is taken from the
+environment, as `make` hands it over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grading.course import Order, export, grade
+from grading.problem_set import problem_sets
+from grading.release import release
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RELEASE = Path(__file__).resolve().parent / "release"
+UNSAFE = """
+************************************************************************************************
+*  WITHOUT THE SANDBOX.  What strangers wrote now runs with YOUR rights: it can read and delete *
+*  your files, read the other submissions and the hidden checks, use the network, and change    *
+*  marks.  Do this only with notebooks that you wrote yourself.                                 *
+************************************************************************************************
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what the command line understands."""
+    top = argparse.ArgumentParser(prog="python -m grading", description=__doc__.splitlines()[0])
+    commands = top.add_subparsers(dest="command", required=True)
+    give = commands.add_parser("release", help="write the problem sets as students get them")
+    give.add_argument("--to", type=Path, default=RELEASE)
+
+    mark = commands.add_parser("grade", help="mark what students handed in")
+    mark.add_argument("--submissions", default=_given("SUBMISSIONS"), help="a folder or a zip")
+    mark.add_argument("--assignment", default=_given("ASSIGNMENT"), help="if the names do not tell")
+    mark.add_argument("--workers", type=int, default=_given("WORKERS"))
+    mark.add_argument("--scheduler", default=_given("SCHEDULER"), help="tcp://host:port, of Dask")
+    mark.add_argument(
+        "--accept",
+        default=_given("ACCEPT") or "",
+        help="students, with spaces between, whose identity somebody has looked at",
+    )
+    mark.add_argument("--again", action="store_true", help="mark also what has not changed")
+    mark.add_argument(
+        "--unsafe-no-sandbox",
+        action="store_true",
+        help="run students' code with your own rights; never for what strangers wrote",
+    )
+    tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
+    for command in (mark, tell):
+        command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
+        command.add_argument("--roster", default=_given("ROSTER"), help="student_id,lms_id,name")
+        command.add_argument("--db", default=_given("DB"), help="a database in place of a file")
+    return top
+
+
+def _given(name: str) -> str | None:
+    """Return what `make` was given under a name, or None."""
+    return os.environ.get(f"GRADE_{name}") or None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the command line unless told otherwise.
+    """
+    given = parser().parse_args(arguments)
+    try:
+        if given.command == "release":
+            for problem_set in problem_sets().values():
+                sys.stdout.write(f"{release(problem_set, given.to)}\n")
+            return 0
+        if given.command == "grade":
+            return _grade(given)
+        return _export(given)
+    except (ValueError, OSError, RuntimeError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted. The same command goes on from here.\n")
+        return 130
+
+
+def _needed(given: argparse.Namespace, name: str) -> str:
+    """Return an option that has to be there."""
+    value = getattr(given, name)
+    if not value:
+        raise ValueError(f"{name.upper()} is missing: make {given.command} {name.upper()}=...")
+    return value
+
+
+def _grade(given: argparse.Namespace) -> int:
+    """Mark submissions."""
+    if given.unsafe_no_sandbox:
+        sys.stderr.write(UNSAFE)
+    order = Order(
+        submissions=Path(_needed(given, "submissions")),
+        out=Path(_needed(given, "out")),
+        roster=Path(given.roster) if given.roster else None,
+        database=given.db,
+        assignment=given.assignment,
+        workers=given.workers,
+        scheduler=given.scheduler,
+        accepted=frozenset(given.accept.split()),
+        again=given.again,
+        unsafe=given.unsafe_no_sandbox,
+    )
+    sys.stdout.write(grade(order) + "\n")
+    return 0
+
+
+def _export(given: argparse.Namespace) -> int:
+    """Write the marks for learning platforms."""
+    roster = Path(_needed(given, "roster"))
+    for line in export(Path(_needed(given, "out")), roster, given.db):
+        sys.stdout.write(f"{line}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

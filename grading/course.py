@@ -1,0 +1,290 @@
+"""One run of the grader, from a folder or a zip to marks, feedback and gradebook."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grading import export as tables
+from grading import report, sandbox, scale
+from grading._files import write_whole
+from grading.gradebook import Book, write_autograded, write_course
+from grading.intake import Collection, collect
+from grading.marking import Conditions, digest, mark
+from grading.names import safe_name
+from grading.problem_set import SOURCE, ProblemSet, problem_sets
+from grading.roster import Roster, read_roster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from grading.results import Result, Submission
+
+
+@dataclass(frozen=True)
+class Order:
+    """What an instructor asks for.
+
+    Attributes
+    ----------
+    submissions : pathlib.Path
+        A folder or a zip of a learning platform.
+    out : pathlib.Path
+        The folder for results; what an earlier run left there is continued.
+    roster : pathlib.Path, optional
+        Who takes the course. Without it names of folders or files are the students' identifiers.
+    database : str, optional
+        The address of the gradebook; by default an SQLite file in `out`.
+    assignment : str, optional
+        The problem set, where names of folders and files do not tell.
+    workers : int, optional
+        How many submissions are marked at a time; by default one for each processor core.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers do it instead.
+    accepted : frozenset of str
+        Students whose identity somebody has looked at.
+    again : bool
+        Whether to mark also what was marked before and has not changed.
+    unsafe : bool
+        Whether students' code may run without the sandbox.
+    source : pathlib.Path
+        The folder of the source notebooks.
+    limits : sandbox.Limits
+        What each submission may use.
+    """
+
+    submissions: Path
+    out: Path
+    roster: Path | None = None
+    database: str | None = None
+    assignment: str | None = None
+    workers: int | None = None
+    scheduler: str | None = None
+    accepted: frozenset[str] = frozenset()
+    again: bool = False
+    unsafe: bool = False
+    source: Path = SOURCE
+    limits: sandbox.Limits = field(default_factory=sandbox.Limits)
+
+
+def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> str:
+    """Mark what students handed in, and return the summary.
+
+    Parameters
+    ----------
+    order : Order
+        What is asked for.
+    work : callable, optional
+        What workers do in place of marking: see `scale.mark_all`.
+
+    Raises
+    ------
+    ValueError
+        If the submissions, the roster, the problem set or the database are not what is wanted.
+    sandbox.SandboxUnavailable
+        If students' code cannot be kept in a sandbox here.
+    """
+    if not order.unsafe and (reason := sandbox.why_unavailable()):
+        raise sandbox.SandboxUnavailable(reason)
+    known = wanted(order.source, order.assignment)
+    roster = read_roster(order.roster) if order.roster else None
+    collection = collect(order.submissions, roster, tuple(known))
+    sets = {name: known[name] for name in collection.assignments}
+    url = database(order.out, order.database)
+    order.out.mkdir(parents=True, exist_ok=True)
+    with Book(url) as book:
+        notes = list(collection.notes)
+        for name, problem_set in sets.items():
+            if outdated := book.prepare(problem_set):
+                notes.append(f"{name} has other points now: {outdated} results were taken back")
+            write_course(order.out, url, order.source / name / f"{name}.ipynb")
+        run = secrets.token_hex(8)
+        conditions = Conditions(
+            {name: book.secret(name, run) for name in sets},
+            order.limits,
+            unsafe=order.unsafe,
+            accepted=order.accepted,
+        )
+        notes += _mark(order, book, run, collection, sets, conditions, work)
+        summary = _write_tables(order.out, book, roster, sets)
+    text = "\n".join([summary, *notes])
+    write_whole(order.out / "summary.txt", text + "\n")
+    return text
+
+
+def wanted(source: Path, assignment: str | None) -> dict[str, ProblemSet]:
+    """Return the problem sets that submissions may answer.
+
+    Parameters
+    ----------
+    source : pathlib.Path
+        The folder of the source notebooks.
+    assignment : str, optional
+        The only one.
+
+    Raises
+    ------
+    ValueError
+        If there is no problem set of that name.
+    """
+    known = problem_sets(source)
+    if assignment is None:
+        return known
+    if assignment not in known:
+        raise ValueError(f"ASSIGNMENT must be one of {', '.join(known)}; got {assignment}")
+    return {assignment: known[assignment]}
+
+
+def database(out: Path, url: str | None) -> str:
+    """Return the address of the gradebook."""
+    return url or f"sqlite:///{(out / 'gradebook.db').resolve()}"
+
+
+def _mark(
+    order: Order,
+    book: Book,
+    run: str,
+    collection: Collection,
+    sets: Mapping[str, ProblemSet],
+    conditions: Conditions,
+    work: Callable[..., list[Result]] | None,
+) -> list[str]:
+    """Mark what is new or has changed, and write down what comes back."""
+    before = {name: {} if order.again else book.digests(name) for name in sets}
+    notes = []
+    with report.Progress(len(collection)) as progress:
+        ready: list[Result] = []
+
+        def fresh() -> Iterator[Submission]:
+            """Give what has to be run; settle at once what has not."""
+            for submission in collection:
+                name, student = submission.assignment, submission.student.student_id
+                known = digest(submission, sets[name])
+                if before[name].get(student) == known and student not in order.accepted:
+                    progress.skip()
+                elif submission.notebook is None or submission.problem is not None:
+                    ready.append(mark(submission, sets[name], conditions))
+                else:
+                    yield submission
+
+        def write(results: Iterable[Result]) -> None:
+            for result in _recorded(order.out, book, run, results, notes):
+                progress.add(result)
+
+        waiting = _Peeked(fresh())
+        if waiting:
+            with scale.cluster(order.workers, order.scheduler) as client:
+                size = scale.batch_size(len(collection), len(client.nthreads()))
+                for results in scale.mark_all(
+                    client, waiting, sets, conditions, size=size, work=work
+                ):
+                    write([*ready, *results])
+                    ready.clear()
+        write(ready)
+    return notes
+
+
+class _Peeked:
+    """An iterator that can tell whether anything comes at all.
+
+    Parameters
+    ----------
+    iterator : iterator
+        Its first element is taken at once.
+    """
+
+    def __init__(self, iterator: Iterator[Submission]) -> None:
+        self._rest = iterator
+        self._first = list(next(([each] for each in iterator), []))
+
+    def __bool__(self) -> bool:
+        """Return whether there is a first element."""
+        return bool(self._first)
+
+    def __iter__(self) -> Iterator[Submission]:
+        """Give everything, the first element first."""
+        yield from self._first
+        yield from self._rest
+
+
+def _recorded(
+    out: Path, book: Book, run: str, results: Iterable[Result], notes: list[str]
+) -> Iterator[Result]:
+    """Write results to the gradebook and as files; files come last, so that no mark is missing."""
+    grouped: dict[str, list[Result]] = {}
+    for result in results:
+        grouped.setdefault(result.assignment, []).append(result)
+    for group in grouped.values():
+        notes.extend(
+            f"{lost.student_id}: the mark entered by hand for {lost.question} ({lost.points:g}) "
+            "stands no more"
+            for lost in book.record_many(group, run)
+        )
+        for result in group:
+            write_autograded(out, result)
+            _write_feedback(out, result)
+            yield result
+
+
+def _write_feedback(out: Path, result: Result) -> None:
+    """Write the page for the student, or take away an older one."""
+    path = out / "feedback" / safe_name(result.student.student_id) / f"{result.assignment}.html"
+    if result.feedback:
+        write_whole(path, result.feedback)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _write_tables(
+    out: Path, book: Book, roster: Roster | None, sets: Mapping[str, ProblemSet]
+) -> str:
+    """Write ``grades.csv`` and return the summary."""
+    listed = list(roster or ())
+    rows = {
+        name: lambda name=name: tables.everyone(book.results(name), listed, name) for name in sets
+    }
+    tables.write_grades(
+        out / "grades.csv", ((rows[name](), each.questions) for name, each in sets.items())
+    )
+    return "\n\n".join(report.summary(rows[name](), each) for name, each in sets.items())
+
+
+def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURCE) -> list[str]:
+    """Write the marks for Canvas and Moodle, and return what was written and who was left out.
+
+    Parameters
+    ----------
+    out : pathlib.Path
+        The folder of results.
+    roster : pathlib.Path
+        Who takes the course.
+    url : str, optional
+        The address of the gradebook, if it is not in `out`.
+    source : pathlib.Path
+        The folder of the source notebooks.
+
+    Raises
+    ------
+    ValueError
+        If nothing was graded there.
+    """
+    said = []
+    listed = list(read_roster(roster))
+    if url is None and not (out / "gradebook.db").exists():
+        raise ValueError(f"OUT must be a folder that make grade has filled; {out} has no gradebook")
+    with Book(database(out, url)) as book:
+        for name in sorted(problem_sets(source)):
+            results = list(tables.everyone(book.results(name), listed, name))
+            if all(result.status == "missing" for result in results):
+                continue
+            for platform, write in (
+                ("canvas", tables.write_canvas),
+                ("moodle", tables.write_moodle),
+            ):
+                path = out / f"{platform}-{name}.csv"
+                left = write(path, results, listed)
+                said.append(str(path))
+            said += left
+    return said or [f"nothing was graded in {out}"]

@@ -1,0 +1,223 @@
+"""What the hidden checks of a source notebook use.
+
+A hidden check is three functions. ``ask(rng, student_id)``, which may be absent, draws inputs;
+``answer(**inputs)`` runs where the student's code ran and hands over what the student made;
+``judge(given, student_id, asked)`` compares, in the instructor's process, and raises `Wrong` with
+what the student is told. In the instructor's own notebook, and under plain nbgrader,
+`hidden_check` runs all three on the spot.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grading._wire import Unusable, decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# floor for comparisons of float64 results that take a few hundred operations
+ROUNDING = 1e-9
+COMMON = (
+    "function",
+    "method",
+    "generator",
+    "set",
+    "map",
+    "zip",
+    "Figure",
+    "Axes",
+    "type",
+    "module",
+)
+
+
+class Wrong(Exception):  # noqa: N818, it reads as it is meant: raise Wrong("...")
+    """An answer is wrong, and this is what its author is told.
+
+    Parameters
+    ----------
+    message : str
+        What was done wrong, in the student's terms, without the right answer.
+    earned : float
+        The share of the points that it earns all the same, from 0 to 1.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise Wrong("this is the variance; its square root was asked", earned=0.5)
+    ... except Wrong as wrong:
+    ...     print(wrong, wrong.earned)
+    this is the variance; its square root was asked 0.5
+    """
+
+    def __init__(self, message: str, *, earned: float = 0.0) -> None:
+        if not 0 <= earned <= 1:
+            raise ValueError(f"earned must be a share from 0 to 1; got {earned}")
+        super().__init__(message)
+        self.earned = earned
+
+
+def _given(given: dict[str, Any], name: str) -> Any:
+    """Return one value of an answer, or say that there is none."""
+    value = given.get(name) if isinstance(given, dict) else None
+    if value is None:
+        raise Wrong(f"`{name}` has no value yet")
+    if isinstance(value, Unusable):
+        # a name that the student made up could tell what the check called with
+        what = f"it is a {value.what}" if value.what in COMMON else "something else came"
+        raise Wrong(f"`{name}` must be made of numbers; {what}")
+    return value
+
+
+def number(given: dict[str, Any], name: str) -> float:
+    """Return one finite real number of an answer.
+
+    Parameters
+    ----------
+    given : dict
+        What `answer` handed over.
+    name : str
+        The number's name in it; the student is told this name.
+
+    Returns
+    -------
+    float
+        The number. An array of one entry counts as one.
+
+    Raises
+    ------
+    Wrong
+        If it is missing, is not one real number, or is not finite.
+
+    Examples
+    --------
+    >>> number({"variance": 64}, "variance")
+    64.0
+    >>> number({"variance": "64"}, "variance")
+    Traceback (most recent call last):
+    ...
+    grading.hidden.Wrong: `variance` must be a number; it is a text
+    """
+    value = _given(given, name)
+    if isinstance(value, np.ndarray | list):
+        found = array(given, name)
+        if found.size != 1:
+            raise Wrong(f"`{name}` must be one number; it has {found.size} entries")
+        value = found.item()
+    if isinstance(value, str | bool | dict):
+        words = {str: "a text", bool: "a truth value", dict: "a dictionary"}
+        raise Wrong(f"`{name}` must be a number; it is {words[type(value)]}")
+    if isinstance(value, complex):
+        raise Wrong(f"`{name}` must be a real number; it is complex")
+    try:
+        value = float(value)
+    except OverflowError:
+        raise Wrong(f"`{name}` must be finite; it is too large to be one") from None
+    if not math.isfinite(value):
+        raise Wrong(f"`{name}` must be finite; it is {value}")
+    return value
+
+
+def array(given: dict[str, Any], name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """Return one array of finite real numbers of an answer.
+
+    Parameters
+    ----------
+    given : dict
+        What `answer` handed over.
+    name : str
+        The array's name in it; the student is told this name.
+    shape : tuple of int, optional
+        The shape that it must have.
+
+    Returns
+    -------
+    numpy.ndarray
+        The array, in float64.
+
+    Raises
+    ------
+    Wrong
+        If it is missing, ragged, not real, not finite, or of another shape.
+
+    Examples
+    --------
+    >>> array({"weights": [[0.25, 0.75]]}, "weights", (1, 2))
+    array([[0.25, 0.75]])
+    >>> array({"weights": [0.25, 0.75]}, "weights", (1, 2))
+    Traceback (most recent call last):
+    ...
+    grading.hidden.Wrong: `weights` must have shape (1, 2); it has (2,)
+    """
+    value = _given(given, name)
+    try:
+        found = np.asarray(value)
+        if isinstance(value, str | dict) or found.dtype.kind not in "biufO":
+            raise TypeError
+        found = found.astype(float)
+    except (ValueError, TypeError, OverflowError):
+        raise Wrong(f"`{name}` must be an array of real numbers") from None
+    if shape is not None and found.shape != shape:
+        raise Wrong(f"`{name}` must have shape {shape}; it has {found.shape}")
+    if not np.isfinite(found).all():
+        raise Wrong(f"`{name}` must be finite; it has NaN or an infinity")
+    return found
+
+
+def close(found: Any, expected: Any, within: float = ROUNDING) -> bool:
+    """Return whether every entry is as expected, up to `within` of the largest expected size.
+
+    Parameters
+    ----------
+    found, expected : array_like
+        What came, and what is right.
+    within : float
+        The greatest deviation, as a share of the largest absolute expected entry, or of one if
+        that is greater.
+
+    Returns
+    -------
+    bool
+        False also for shapes that differ, and for NaN.
+
+    Examples
+    --------
+    >>> close([0.1 + 0.2, 1.0], [0.3, 1.0])
+    True
+    >>> close(float("nan"), 1.0)
+    False
+    """
+    found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    if found.shape != expected.shape:
+        return False
+    room = within * max(1.0, np.abs(expected).max(initial=0.0))
+    return bool((np.abs(found - expected) <= room).all())
+
+
+def hidden_check(
+    answer: Callable[..., dict[str, Any]],
+    judge: Callable[[dict[str, Any], str, dict[str, Any]], None],
+    ask: Callable[[np.random.Generator, str], dict[str, Any]] | None = None,
+) -> None:
+    """Run a hidden check where it stands: in the source notebook, or under plain nbgrader.
+
+    The grader never calls this. It takes the functions apart and runs only `answer` in the
+    sandbox. Here the inputs come from a fixed seed, and the identity from the notebook.
+
+    Parameters
+    ----------
+    answer, judge, ask : callable
+        The three functions of the check.
+
+    Raises
+    ------
+    Wrong
+        If `judge` raises it.
+    """
+    student_id = answer.__globals__.get("student_id", "")
+    asked = decode(encode(ask(np.random.default_rng(0), student_id))) if ask else {}
+    judge(decode(encode(answer(**asked))), student_id, asked)

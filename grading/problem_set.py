@@ -1,0 +1,236 @@
+"""A problem set, read from its source notebook.
+
+The source notebook is the only place where a problem set is written: text, stubs, solutions,
+public checks and hidden checks. nbgrader's markers separate what students see from what they do
+not, and nbgrader's metadata tells the cells apart; README.md beside this file shows how.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import nbformat
+from nbformat import NotebookNode
+
+Role = Literal["text", "locked", "identity", "answer", "check", "by hand"]
+
+SOURCE = Path(__file__).resolve().parent / "source"
+HIDDEN = re.compile(
+    r"^### BEGIN HIDDEN TESTS\n(.*?)^### END HIDDEN TESTS$\n?", re.MULTILINE | re.DOTALL
+)
+CODE_STUB = "# your code here"
+TEXT_STUB = "*Your answer, in three to six sentences.*"
+CHECK = "_check"
+IDENTITY = "identity"
+NUMBERS = "numbers"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the problem set as students get it.
+
+    Attributes
+    ----------
+    name : str
+        nbgrader's ``grade_id``, unique in the notebook; made up for cells of mere text.
+    role : {"text", "locked", "identity", "answer", "check", "by hand"}
+        What it is for. Students fill in ``identity``, ``answer`` and ``by hand``.
+    kind : {"code", "markdown"}
+        The type of the cell.
+    source : str
+        What students get: stubs, no solutions, no hidden checks.
+    """
+
+    name: str
+    role: Role
+    kind: Literal["code", "markdown"]
+    source: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a problem set.
+
+    Attributes
+    ----------
+    name : str
+        ``q1``: the ``grade_id`` of its answer cell.
+    points : float
+        The most it can earn.
+    by_hand : bool
+        Whether a person marks it.
+    hidden : str
+        The hidden check: definitions of `answer`, `judge` and perhaps `ask`.
+    """
+
+    name: str
+    points: float
+    by_hand: bool = False
+    hidden: str = ""
+
+    @cached_property
+    def asks(self) -> bool:
+        """Return whether the check draws inputs, so that it calls what the student wrote."""
+        return "ask" in self.functions
+
+    @cached_property
+    def functions(self) -> dict[str, str]:
+        """Return the source of each function that the hidden check defines."""
+        return {
+            node.name: ast.get_source_segment(self.hidden, node) or ""
+            for node in ast.parse(self.hidden).body
+            if isinstance(node, ast.FunctionDef)
+        }
+
+
+@dataclass(frozen=True)
+class ProblemSet:
+    """A problem set: its cells as students get them, and its questions.
+
+    Attributes
+    ----------
+    name : str
+        The name of its folder and of its notebook.
+    cells : tuple of Cell
+        In the order of the notebook.
+    questions : tuple of Question
+        In the order of the notebook.
+    digest : str
+        SHA-256 of the source notebook.
+    released : NotebookNode
+        The notebook as students get it, with nbgrader's metadata.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    questions: tuple[Question, ...]
+    digest: str = ""
+    released: NotebookNode = field(compare=False, repr=False, default_factory=NotebookNode)
+
+    @cached_property
+    def by_name(self) -> dict[str, Cell]:
+        """Return the cells by their names."""
+        return {cell.name: cell for cell in self.cells}
+
+    @property
+    def maximum(self) -> float:
+        """Return the most that the problem set can earn."""
+        return sum(question.points for question in self.questions)
+
+
+def problem_sets(folder: Path = SOURCE) -> dict[str, ProblemSet]:
+    """Return every problem set of a folder by its name.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        It holds ``<name>/<name>.ipynb`` for each.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is not in the form that the grader needs.
+    """
+    found = {path.stem: read(path) for path in sorted(folder.glob("*/*.ipynb"))}
+    if not found:
+        raise ValueError(f"no problem set is in {folder}; wanted is <name>/<name>.ipynb")
+    return found
+
+
+def read(path: Path) -> ProblemSet:
+    """Return the problem set of a source notebook.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The source notebook, with solutions and hidden checks.
+
+    Raises
+    ------
+    ValueError
+        If a check belongs to no question, or a hidden check lacks one of its functions.
+    """
+    text = path.read_text(encoding="utf-8")
+    source = nbformat.reads(text, as_version=4)
+    student = released(source)
+    cells = tuple(
+        Cell(_name(cell, i), _role(cell), cell.cell_type, cell.source)
+        for i, cell in enumerate(student.cells)
+    )
+    questions = tuple(question for cell in source.cells for question in _questions(cell, path.stem))
+    answers = {cell.name for cell in cells if cell.role in ("answer", "by hand")}
+    if unknown := [each.name for each in questions if each.name not in answers]:
+        raise ValueError(f"{path.name} checks {unknown[0]}, but has no answer cell of that name")
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return ProblemSet(path.stem, cells, questions, digest, student)
+
+
+def released(source: NotebookNode) -> NotebookNode:
+    """Return the notebook that students get: nbgrader drops solutions and hidden checks.
+
+    Parameters
+    ----------
+    source : NotebookNode
+        The source notebook; it stays as it is.
+    """
+    from nbgrader import preprocessors
+    from traitlets.config import Config
+
+    config = Config()
+    config.ClearSolutions.code_stub = {"python": CODE_STUB}
+    config.ClearSolutions.text_stub = TEXT_STUB
+    notebook = copy.deepcopy(source)
+    for name in (
+        "LockCells",
+        "ClearSolutions",
+        "ClearOutput",
+        "CheckCellMetadata",
+        "ClearHiddenTests",
+        "ComputeChecksums",
+    ):
+        step = getattr(preprocessors, name)(config=config)
+        notebook, _ = step.preprocess(notebook, {"nbgrader": {}})
+    return notebook
+
+
+def _name(cell: NotebookNode, index: int) -> str:
+    """Return nbgrader's name of a cell, or one that says where it stands."""
+    return cell.metadata.get("nbgrader", {}).get("grade_id", f"text-{index}")
+
+
+def _role(cell: NotebookNode) -> Role:
+    """Return what a cell is for."""
+    marks = cell.metadata.get("nbgrader", {})
+    if marks.get("solution"):
+        if marks.get("grade"):
+            return "by hand"
+        return "identity" if marks["grade_id"] == IDENTITY else "answer"
+    if marks.get("grade"):
+        return "check"
+    return "locked" if marks.get("locked") else "text"
+
+
+def _questions(cell: NotebookNode, where: str) -> list[Question]:
+    """Return the question that a cell of the source gives points for, if it does."""
+    marks, role = cell.metadata.get("nbgrader", {}), _role(cell)
+    if role == "by hand":
+        return [Question(marks["grade_id"], float(marks["points"]), by_hand=True)]
+    if role != "check":
+        return []
+    name = marks["grade_id"]
+    if not name.endswith(CHECK):
+        raise ValueError(f"{where}: the cell {name} checks something, so its name ends in {CHECK}")
+    region = HIDDEN.search(cell.source)
+    question = Question(
+        name.removesuffix(CHECK), float(marks["points"]), hidden=region.group(1) if region else ""
+    )
+    if missing := {"answer", "judge"} - question.functions.keys():
+        raise ValueError(f"{where}: the hidden check of {question.name} lacks {sorted(missing)}")
+    return [question]

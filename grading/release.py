@@ -1,0 +1,84 @@
+"""Makes what students get, and what a student's notebook looks like that somebody has worked on."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import TYPE_CHECKING
+
+import nbformat
+
+from grading.problem_set import IDENTITY, SOURCE, ProblemSet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+TYPED = re.compile(r'^student_id = ""', re.MULTILINE)
+MARKS = re.compile(r"^[ ]*### (BEGIN|END) SOLUTION\n?", re.MULTILINE)
+
+
+def release(problem_set: ProblemSet, folder: Path) -> Path:
+    """Write the notebook that students get.
+
+    Parameters
+    ----------
+    problem_set : ProblemSet
+        Read from its source notebook.
+    folder : pathlib.Path
+        Where the folders of problem sets are put.
+
+    Returns
+    -------
+    pathlib.Path
+        The notebook, ``<folder>/<name>/<name>.ipynb``.
+    """
+    path = folder / problem_set.name / f"{problem_set.name}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(nbformat.writes(problem_set.released) + "\n", encoding="utf-8")
+    return path
+
+
+def worked(
+    problem_set: ProblemSet,
+    student_id: str,
+    answers: Mapping[str, str] | None = None,
+    source: Path = SOURCE,
+) -> bytes:
+    """Return the notebook of somebody who solved everything, but for some answers.
+
+    The worked example, the tests and the benchmark make their submissions with it.
+
+    Parameters
+    ----------
+    problem_set : ProblemSet
+        What is answered.
+    student_id : str
+        What is typed as the student number.
+    answers : mapping, optional
+        The sources of cells by their names, in place of the solutions.
+    source : pathlib.Path
+        The folder of the source notebooks.
+
+    Returns
+    -------
+    bytes
+        A notebook as a student would hand it in, not executed.
+    """
+    answers = answers or {}
+    path = source / problem_set.name / f"{problem_set.name}.ipynb"
+    solutions = {
+        cell.metadata["nbgrader"]["grade_id"]: MARKS.sub("", cell.source)
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
+    notebook = copy.deepcopy(problem_set.released)
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name == IDENTITY:
+            cell.source = TYPED.sub(f"student_id = {student_id!r}", cell.source)
+        elif name in solutions:
+            cell.source = solutions[name]
+        if name in answers:
+            cell.source = answers[name]
+    return nbformat.writes(notebook).encode()

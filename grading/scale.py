@@ -1,0 +1,265 @@
+"""Marks many submissions on Dask: on this machine, or on a cluster that runs already.
+
+Submissions travel in batches, and a batch's results come back by value, so that workers need the
+project and bubblewrap but share no files with the one who grades. One process, this one, writes.
+What a dead worker took with it, or what takes too long, is sent again, alone in the end; what
+still does not come back is for a person to look at.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grading.marking import OUR_FAULT, RESTARTS, Conditions, mark, without_points
+from grading.results import Result, Submission
+from grading.sandbox import SandboxUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from distributed import Client, Future
+
+    from grading.problem_set import ProblemSet
+
+BATCH = 10
+TRIES = 3
+AHEAD = 2
+
+
+@contextmanager
+def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterator[Client]:
+    """Give a client of a cluster: of one made here for the occasion, or of one that runs already.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many processes to start here; one for each processor core unless told otherwise.
+    scheduler : str, optional
+        The address of a running scheduler, ``tcp://host:port``; then nothing is started here.
+
+    Yields
+    ------
+    distributed.Client
+        Closed afterwards, with the workers that were started here.
+
+    Raises
+    ------
+    ValueError
+        If `workers` is less than one, or no scheduler answers at the address.
+    """
+    import dask
+    from distributed import Client, LocalCluster
+
+    if workers is not None and workers < 1:
+        raise ValueError(f"WORKERS must be at least 1; got {workers}")
+    # A batch that kills its worker is sent again in pieces by us, not as a whole by Dask.
+    dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    if scheduler:
+        try:
+            client = Client(scheduler, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise ValueError(f"SCHEDULER {scheduler} does not answer: {error}") from None
+        with client:
+            yield client
+        return
+    with (
+        LocalCluster(
+            n_workers=workers or os.cpu_count() or 1,
+            threads_per_worker=1,
+            dashboard_address=None,
+            memory_limit=0,
+        ) as local,
+        Client(local) as client,
+    ):
+        yield client
+
+
+@dataclass
+class Batch:
+    """Submissions that travel together.
+
+    Attributes
+    ----------
+    submissions : tuple of Submission
+        What to mark.
+    tries : int
+        How often they were sent before.
+    since : float
+        When they were last sent.
+    """
+
+    submissions: tuple[Submission, ...]
+    tries: int = 0
+    since: float = field(default_factory=time.monotonic)
+
+
+def mark_batch(
+    submissions: tuple[Submission, ...],
+    problem_sets: Mapping[str, ProblemSet],
+    conditions: Conditions,
+) -> list[Result]:
+    """Mark some submissions, one after the other; this is what a worker does.
+
+    Parameters
+    ----------
+    submissions : tuple of Submission
+        What came in.
+    problem_sets : mapping
+        The problem sets by name.
+    conditions : Conditions
+        The secret seed and the limits.
+    """
+    return [_mark_safely(each, problem_sets[each.assignment], conditions) for each in submissions]
+
+
+def _mark_safely(submission: Submission, problem_set: ProblemSet, conditions: Conditions) -> Result:
+    """Mark one submission; where the grader itself fails on it, the others still get theirs."""
+    try:
+        return mark(submission, problem_set, conditions)
+    except SandboxUnavailable:
+        raise
+    except Exception as failure:  # noqa: BLE001, one submission must not stop the others
+        reason = f"the grader itself failed: {type(failure).__name__}: {failure}"[:300]
+        return without_points(submission, problem_set, "needs-review", reason, told=OUR_FAULT)
+
+
+def mark_all(
+    client: Client,
+    submissions: Iterable[Submission],
+    problem_sets: Mapping[str, ProblemSet],
+    conditions: Conditions,
+    *,
+    size: int = BATCH,
+    work: Callable[..., list[Result]] | None = None,
+) -> Iterator[list[Result]]:
+    """Mark submissions on a cluster and give the results as they come.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Of the cluster.
+    submissions : iterable of Submission
+        Read as workers become free, so that few are in memory at a time.
+    problem_sets : mapping
+        The problem sets by name.
+    conditions : Conditions
+        The secret seed and the limits.
+    size : int
+        How many submissions travel together.
+    work : callable, optional
+        What workers do in place of `mark_batch`; tests and benchmarks simulate it.
+
+    Yields
+    ------
+    list of Result
+        Those of a batch. Over all batches every submission has exactly one.
+
+    Raises
+    ------
+    sandbox.SandboxUnavailable
+        If a worker cannot keep students' code in a sandbox.
+    """
+    fresh = (Batch(tuple(each)) for each in _batched(submissions, size))
+    again: deque[Batch] = deque()
+    running: dict[Future, Batch] = {}
+
+    def send(batch: Batch) -> None:
+        assignments = {each.assignment for each in batch.submissions}
+        needed = {name: problem_sets[name] for name in assignments}
+        batch.since = time.monotonic()
+        future = client.submit(
+            work or mark_batch, batch.submissions, needed, conditions, pure=False
+        )
+        running[future] = batch
+
+    while True:
+        places = AHEAD * max(1, len(client.nthreads()))
+        while len(running) < places and (batch := _next(again, fresh)):
+            send(batch)
+        if not running:
+            return
+        for future in _finished(running, conditions):
+            batch = running.pop(future)
+            results, retry = _outcome(future, batch, problem_sets)
+            future.release()
+            again.extend(retry)
+            if results:
+                yield results
+
+
+def batch_size(count: int, workers: int) -> int:
+    """Return how many submissions should travel together, so that all workers end about together.
+
+    Parameters
+    ----------
+    count : int
+        How many submissions there are.
+    workers : int
+        How many workers there are.
+
+    Examples
+    --------
+    >>> batch_size(12, 2), batch_size(1000, 2)
+    (1, 10)
+    """
+    return max(1, min(BATCH, count // (4 * max(1, workers))))
+
+
+def _batched(submissions: Iterable[Submission], size: int) -> Iterator[list[Submission]]:
+    """Give submissions in lists of `size`."""
+    iterator = iter(submissions)
+    while batch := list(itertools.islice(iterator, size)):
+        yield batch
+
+
+def _next(again: deque[Batch], fresh: Iterator[Batch]) -> Batch | None:
+    """Return what has to be sent again, or else what is new, or None at the end."""
+    return again.popleft() if again else next(fresh, None)
+
+
+def _finished(running: Mapping[Future, Batch], conditions: Conditions) -> list[Future]:
+    """Wait for the next batches that are done, lost, or late."""
+    from distributed import wait
+
+    try:
+        return list(wait(list(running), timeout=5, return_when="FIRST_COMPLETED").done)
+    except TimeoutError:
+        now = time.monotonic()
+        return [
+            future
+            for future, batch in running.items()
+            if now - batch.since > _patience(batch, conditions)
+        ]
+
+
+def _patience(batch: Batch, conditions: Conditions) -> float:
+    """Return how long a batch can take at most, waiting for a free worker included."""
+    each = conditions.limits.wall_seconds + (RESTARTS + 1) * conditions.limits.cell_seconds
+    return 60 + (AHEAD + 1) * BATCH * each if len(batch.submissions) > 1 else 60 + AHEAD * each
+
+
+def _outcome(
+    future: Future, batch: Batch, problem_sets: Mapping[str, ProblemSet]
+) -> tuple[list[Result], list[Batch]]:
+    """Return the results of a batch, or the batches to send in its place."""
+    from distributed import KilledWorker
+
+    if future.status == "finished":
+        return future.result(), []
+    if future.status == "error" and not isinstance(error := future.exception(), KilledWorker):
+        raise error
+    future.cancel()
+    if len(batch.submissions) > 1:
+        return [], [Batch((each,), batch.tries + 1) for each in batch.submissions]
+    if batch.tries < TRIES:
+        return [], [Batch(batch.submissions, batch.tries + 1)]
+    (submission,) = batch.submissions
+    lost = f"could not be marked: its worker was lost {TRIES} times"
+    problem_set = problem_sets[submission.assignment]
+    return [without_points(submission, problem_set, "needs-review", lost, told=OUR_FAULT)], []

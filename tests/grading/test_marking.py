@@ -1,0 +1,299 @@
+"""One submission, from its notebook to its marks, in the real sandbox."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grading import marking, sandbox
+from grading.judging import BrokenCheckError, Judge
+from grading.marking import Conditions, doubt_about_identity, mark, plan
+from grading.normalise import normalise
+from grading.problem_set import ProblemSet, problem_sets, read
+from grading.release import worked
+from grading.results import Mark, Result, Student, Submission
+
+SOURCE = Path(__file__).resolve().parent / "source"
+TINY = problem_sets(SOURCE)["tiny"]
+ADA = Student("s1", "17", "Ada Example")
+LIMITS = sandbox.Limits(wall_seconds=30, cell_seconds=2)
+CONDITIONS = Conditions({"tiny": 7}, LIMITS)
+DEFINE = "def sharpen(scores, tau):\n"
+
+
+def marked(
+    answers: dict[str, str] | None = None,
+    student: Student = ADA,
+    typed: str = "s1",
+    conditions: Conditions = CONDITIONS,
+    problem_set: ProblemSet = TINY,
+) -> Result:
+    notebook = worked(TINY, typed, answers, SOURCE)
+    return mark(Submission(student, "tiny", notebook), problem_set, conditions)
+
+
+def points(result: Result) -> dict[str, float | None]:
+    return {each.question: each.points for each in result.marks}
+
+
+def message(result: Result, question: str) -> str:
+    return next(each.message for each in result.marks if each.question == question)
+
+
+def test_who_solves_everything_gets_everything_but_what_is_marked_by_hand() -> None:
+    result = marked()
+    assert result.status == "graded"
+    assert points(result) == {"q1": 2, "q2": 3, "q3": 1, "q4": None}
+    assert (result.total, result.maximum) == (6, 10)
+    assert result.cpu_seconds > 0
+    assert set(result.paragraphs) == {"q4"}
+
+
+def test_an_empty_notebook_gets_nothing_and_is_told_why() -> None:
+    answers = {"q1": "", "q2": "", "q3": "", "q4": ""}
+    result = marked(answers)
+    assert points(result) == {"q1": 0, "q2": 0, "q3": 0, "q4": None}
+    assert "variance" in message(result, "q1")
+    assert result.status == "graded"
+
+
+def test_a_half_right_answer_earns_its_share() -> None:
+    answers = {"q1": 'variance = personal_numbers(student_id, "q1")["d_k"] ** 0.5'}
+    result = marked(answers)
+    assert points(result)["q1"] == 1
+    assert "standard deviation" in message(result, "q1")
+
+
+def test_numbers_are_those_of_the_roster_and_not_of_the_notebook() -> None:
+    own = 'student_id = "s2"\nvariance = personal_numbers(student_id, "q1")["d_k"]'
+    assert points(marked({"q1": own}))["q1"] == 0
+    theirs = {"q1": 'variance = personal_numbers("s2", "q1")["d_k"]'}
+    assert points(marked(theirs))["q1"] == 0
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "import os; os._exit(0)",
+        "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+        "while True:\n    pass",
+    ],
+    ids=["exit", "kill", "loop"],
+)
+def test_what_ends_the_program_costs_only_its_own_question(ending: str) -> None:
+    result = marked({"q1": ending})
+    assert points(result) == {"q1": 0, "q2": 3, "q3": 1, "q4": None}
+
+
+def test_a_function_that_ends_the_program_costs_only_its_own_question() -> None:
+    result = marked({"q2": DEFINE + "    import os; os._exit(3)"})
+    assert points(result) == {"q1": 2, "q2": 0, "q3": 1, "q4": None}
+    assert "ended itself" in message(result, "q2")
+    assert "your code for q2" in result.feedback or "the check of q2" in result.feedback
+
+
+def test_a_function_that_never_ends_is_stopped() -> None:
+    result = marked({"q2": DEFINE + "    while True: pass"})
+    assert points(result) == {"q1": 2, "q2": 0, "q3": 1, "q4": None}
+    assert "longer than 2 s" in message(result, "q2")
+
+
+def test_all_restarts_together_have_a_limit() -> None:
+    endless = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    limits = sandbox.Limits(wall_seconds=4, cell_seconds=1.5)
+    result = marked(
+        {"q1": endless, "q2": endless, "q3": endless}, conditions=Conditions({"tiny": 7}, limits)
+    )
+    assert points(result) == {"q1": 0, "q2": 0, "q3": 0, "q4": None}
+
+
+def test_a_later_question_may_use_the_same_names() -> None:
+    again = (
+        'def sharpen(*_):\n    return None\n\nordered = sorted(personal_numbers(student_id, "q3")'
+    )
+    result = marked({"q3": again + ".values())[::-1]"})
+    assert points(result) == {"q1": 2, "q2": 3, "q3": 1, "q4": None}
+
+
+def test_what_the_hidden_check_calls_with_appears_nowhere() -> None:
+    told = DEFINE + "    print('called with', scores, tau)\n    kept.append(str(scores))\n"
+    told += "    raise ValueError('so they are: ' + ' '.join(kept)[:40])"
+    result = marked({"q2": "kept = []\n" + told, "q3": "print(kept)\nordered = None"})
+    asked = Judge.of(TINY).ask(TINY.questions[1], "s1", 7)
+    secret = str(asked["scores"][0, 0])[:6]
+    for shown in (result.feedback, result.notebook):
+        assert secret not in shown
+        assert "called with" in shown  # by the public check, with its own numbers
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("    raise ValueError(scores)", "your function raised ValueError"),
+        ("    raise type('E' + str(abs(scores[0, 0]))[:9], (Exception,), {})", "no answer"),
+        ("    return type('T' + str(abs(scores[0, 0]))[:9], (), {})()", "something else came"),
+        ("    return sharpen", "it is a function"),
+    ],
+)
+def test_a_function_says_nothing_of_its_inputs_by_failing(body: str, words: str) -> None:
+    when = "    if np.ndim(scores) < 2 or len(scores) < 2: return np.full((1, 2), 0.5)\n"
+    result = marked({"q2": DEFINE + when + body})
+    assert words in message(result, "q2")
+    first = str(abs(Judge.of(TINY).ask(TINY.questions[1], "s1", 7)["scores"][0, 0]))[:6]
+    assert first not in result.feedback + result.notebook
+
+
+def test_nothing_hidden_is_in_what_comes_out() -> None:
+    result = marked({"q1": "variance = 1"})
+    for word in ("HIDDEN", "judge", "Wrong", "hidden_check", "expected"):
+        assert word not in result.notebook
+        assert word not in result.feedback
+
+
+def test_the_notebook_that_ran_has_its_outputs_and_nbgraders_names() -> None:
+    result = marked({"q1": "print('mine')\nvariance = 1"})
+    cells = {
+        cell["metadata"]["nbgrader"]["grade_id"]: cell
+        for cell in json.loads(result.notebook)["cells"]
+        if "nbgrader" in cell["metadata"]
+    }
+    assert cells["q1"]["outputs"][0]["text"] == "mine\n"
+    assert cells["q1_check"]["metadata"]["nbgrader"]["points"] == 2
+    assert cells["identity"]["source"].startswith("student_id = 's1'")
+
+
+def test_a_check_that_fails_itself_is_for_a_person_and_tells_the_student_nothing() -> None:
+    broken = dataclasses.replace(
+        TINY.questions[0],
+        hidden=TINY.questions[0].hidden.replace(
+            "found = number", "raise KeyError(expected)\n    number"
+        ),
+    )
+    problem_set = dataclasses.replace(TINY, questions=(broken, *TINY.questions[1:]))
+    result = marked(problem_set=problem_set)
+    expected = Judge.of(TINY).spaces["q1"]["personal_numbers"]("s1", "q1")["d_k"]
+    assert result.status == "needs-review"
+    assert f"KeyError: {expected}" in result.message
+    assert str(expected) not in result.feedback
+    assert result.total is None
+    assert all(each.points is None for each in result.marks)
+    with pytest.raises(BrokenCheckError, match="check of q1 itself failed"):
+        Judge.of(problem_set).judge(broken, {"variance": 1.0}, "s1", {})
+
+
+class TestIdentity:
+    @pytest.mark.parametrize("typed", ["s1", " S1 ", "ada"])
+    def test_an_own_identifier_is_no_doubt(self, typed: str) -> None:
+        student = Student("s1", "", "", also=("Ada",))
+        assert doubt_about_identity(student, typed, frozenset()) == ""
+
+    @pytest.mark.parametrize(
+        ("typed", "words"), [("s2", "says s2"), ("", "no student number"), (None, "no student")]
+    )
+    def test_another_or_none_is(self, typed: str | None, words: str) -> None:
+        assert words in doubt_about_identity(ADA, typed, frozenset({"s2"}))
+        assert doubt_about_identity(ADA, typed, frozenset({"s1"})) == ""
+
+    def test_in_doubt_nothing_is_decided(self) -> None:
+        result = marked(typed="s2")
+        assert result.status == "needs-review"
+        assert result.total is None
+        assert "s2" in result.feedback
+
+    def test_who_was_accepted_is_marked_by_the_roster(self) -> None:
+        conditions = dataclasses.replace(CONDITIONS, accepted=frozenset({"s1"}))
+        assert points(marked(typed="s2", conditions=conditions))["q1"] == 2
+
+
+def test_what_is_no_notebook_is_invalid() -> None:
+    result = mark(Submission(ADA, "tiny", b"{"), TINY, CONDITIONS)
+    assert result.status == "invalid"
+    assert result.total is None
+    assert result.message in result.feedback
+
+
+def test_a_problem_found_before_is_handed_on() -> None:
+    problem = ("needs-review", "two different notebooks")
+    result = mark(Submission(ADA, "tiny", b"", problem), TINY, CONDITIONS)
+    assert (result.status, result.message) == problem
+    missing = mark(Submission(ADA, "tiny", None), TINY, CONDITIONS)
+    assert missing.status == "missing"
+    assert missing.feedback == ""
+
+
+def test_a_digest_tells_notebooks_students_and_problem_sets_apart() -> None:
+    first = Submission(ADA, "tiny", b"one")
+    others = [
+        (Submission(ADA, "tiny", b"two"), TINY),
+        (Submission(Student("s2", "17", "Ada Example"), "tiny", b"one"), TINY),
+        (Submission(ADA, "tiny", b"one", ("invalid", "too large")), TINY),
+        (first, dataclasses.replace(TINY, digest="another")),
+    ]
+    assert marking.digest(first, TINY) == marking.digest(
+        dataclasses.replace(first, origin="x"), TINY
+    )
+    assert marking.digest(first, TINY) not in [marking.digest(*each) for each in others]
+
+
+class TestInputs:
+    def test_they_come_from_the_secret_and_the_student(self) -> None:
+        judge, question = Judge.of(TINY), TINY.questions[1]
+        first = judge.ask(question, "s1", 7)["scores"]
+        assert np.array_equal(first, judge.ask(question, "s1", 7)["scores"])
+        assert not np.array_equal(first, judge.ask(question, "s1", 8)["scores"])
+        assert not np.array_equal(first, judge.ask(question, "s2", 7)["scores"])
+
+    def test_a_check_without_inputs_has_none(self) -> None:
+        assert Judge.of(TINY).ask(TINY.questions[0], "s1", 7) == {}
+
+    def test_whatever_comes_is_judged(self) -> None:
+        judge = Judge.of(TINY)
+        for given in (None, [], "x", {"variance": None}, {"variance": "64"}):
+            assert judge.judge(TINY.questions[0], given, "s1", {}).points == 0
+        number = judge.spaces["q1"]["personal_numbers"]("s1", "q1")["d_k"]
+        found = judge.judge(TINY.questions[0], {"variance": number}, "s1", {})
+        assert found == Mark("q1", 2.0, 2.0, "right")
+
+
+def test_values_are_collected_in_place_and_functions_last() -> None:
+    cells = normalise(worked(TINY, "s1", {}, SOURCE), TINY).cells
+    steps = plan(cells, TINY.questions, "s1", {"q2": {"tau": 1.0}})
+    kinds = [step.key for step in steps if isinstance(step, sandbox.Collect)]
+    assert kinds == ["q1", "q3", "q2"]
+    assert steps[-1].inputs == {"tau": 1.0}
+    assert [step.key for step in steps].index("q1") < len(steps) - 4
+    assert steps[-2].key.startswith(marking.AGAIN)
+    assert any(step.source == "student_id = 's1'" for step in steps)
+
+
+class TestReading:
+    def changed(self, tmp_path: Path, before: str, after: str) -> Path:
+        text = (SOURCE / "tiny" / "tiny.ipynb").read_text(encoding="utf-8")
+        assert before in text
+        path = tmp_path / "tiny" / "tiny.ipynb"
+        path.parent.mkdir()
+        path.write_text(text.replace(before, after), encoding="utf-8")
+        return path
+
+    def test_a_check_of_nothing_is_refused(self, tmp_path: Path) -> None:
+        path = self.changed(tmp_path, '"grade_id": "q1_check"', '"grade_id": "q7_check"')
+        with pytest.raises(ValueError, match="checks q7, but has no answer cell"):
+            read(path)
+
+    def test_a_check_without_its_judge_is_refused(self, tmp_path: Path) -> None:
+        path = self.changed(tmp_path, "def judge(given", "def jury(given")
+        with pytest.raises(ValueError, match=r"q1 lacks \['judge'\]"):
+            read(path)
+
+    def test_a_check_by_another_name_is_refused(self, tmp_path: Path) -> None:
+        path = self.changed(tmp_path, '"grade_id": "q1_check"', '"grade_id": "q1_test"')
+        with pytest.raises(ValueError, match="its name ends in _check"):
+            read(path)
+
+    def test_a_folder_without_problem_sets_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="no problem set is in"):
+            problem_sets(tmp_path)

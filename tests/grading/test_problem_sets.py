@@ -1,0 +1,379 @@
+"""Every problem set can be solved, cannot be solved by accident, and says what went wrong."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
+
+from grading._wire import Unusable
+from grading.problem_set import CODE_STUB, HIDDEN, TEXT_STUB
+from tests.grading.trial import (
+    SETS,
+    SOLUTION,
+    STUDENT,
+    STUDENTS,
+    Trial,
+    cells,
+    checked,
+    notebook,
+    problem_set,
+    released,
+    run,
+    solution,
+    solved,
+    without_attnlib,
+)
+from tests.grading.variants import Variant, variants_of
+
+QUESTIONS = [(name, question) for name in SETS for question in checked(name)]
+VARIANTS = [
+    pytest.param(name, variant, id=f"{name}-{variant.name}")
+    for name in SETS
+    for variant in variants_of(name)
+]
+SEEDS = range(3)
+
+
+@pytest.fixture(autouse=True)
+def _figures_as_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Draw without a screen; showing closes, as it does in a notebook."""
+    mpl.use("Agg")
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    yield
+    plt.close("all")
+
+
+def personal(assignment: str) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return the ranges of the personal numbers, by the questions that have some."""
+    names: dict[str, Any] = {}
+    run(cells(assignment)["numbers"], names)
+    return names["RANGES"]
+
+
+def test_there_are_problem_sets():
+    assert "problem_set_1" in SETS
+
+
+@pytest.mark.parametrize("assignment", SETS)
+class TestNotebook:
+    def test_nbgrader_accepts_its_cells(self, assignment: str):
+        MetadataValidatorV3().validate_nb(notebook(assignment))
+        for cell in notebook(assignment).cells:
+            mark = cell.metadata.get("nbgrader")
+            if mark is None:
+                continue
+            assert mark.schema_version == 3
+            assert mark.task is False
+            assert mark.get("cell_type", cell.cell_type) == cell.cell_type
+            assert mark.locked is not mark.solution
+            assert ("points" in mark) is mark.grade
+
+    def test_nothing_is_stored_but_sources(self, assignment: str):
+        stored = notebook(assignment)
+        assert len({cell.id for cell in stored.cells}) == len(stored.cells)
+        for cell in stored.cells:
+            assert cell.get("outputs", []) == []
+            assert cell.get("execution_count") is None
+        assert stored.metadata.kernelspec.name == "python3"
+
+    def test_its_own_checks_pass_from_top_to_bottom(self, assignment: str):
+        names: dict[str, Any] = {"__name__": "__main__"}
+        with without_attnlib():
+            for cell in notebook(assignment).cells:
+                if cell.cell_type == "code":
+                    run(cell.source, names)
+        assert names["student_id"] == STUDENT
+
+    def test_the_points_are_those_of_the_rules(self, assignment: str):
+        rules = notebook(assignment).cells[0].source
+        worth = {each.name: each.points for each in problem_set(assignment).questions}
+        assert min(worth.values()) > 0
+        assert re.search(rf"\b{sum(worth.values()):g}( points| \|$)", rules, re.MULTILINE)
+        for name, points in worth.items():
+            assert f"({points:g} points)" in cells(assignment)[f"{name}_text"].splitlines()[0]
+            assert re.search(rf"^\| {name[1:]} \|.*\| {points:g} \|$", rules, re.MULTILINE)
+
+    def test_there_are_five_questions_and_the_last_is_a_paragraph(self, assignment: str):
+        questions = problem_set(assignment).questions
+        assert [each.name for each in questions] == ["q1", "q2", "q3", "q4", "q5"]
+        assert [each.by_hand for each in questions] == [False, False, False, False, True]
+
+    def test_what_students_get_has_stubs(self, assignment: str):
+        for cell in problem_set(assignment).cells:
+            if cell.role == "answer":
+                assert CODE_STUB in cell.source
+            elif cell.role == "by hand":
+                assert cell.source == TEXT_STUB
+            elif cell.role == "identity":
+                assert cell.source.startswith('student_id = ""  #')
+
+    def test_what_students_get_tells_nothing(self, assignment: str):
+        given_out = "\n".join(cell.source for cell in problem_set(assignment).cells)
+        for source in cells(assignment).values():
+            for region in HIDDEN.findall(source + "\n") + SOLUTION.findall(source):
+                for line in map(str.strip, region.splitlines()):
+                    if len(line) > 25:
+                        assert line not in given_out
+        for word in ("BEGIN", "END", "grading", "Wrong", "hidden_check"):
+            assert word not in given_out
+
+    def test_an_untouched_notebook_is_answered_kindly(self, assignment: str):
+        for typed in ("", STUDENT):
+            for question in checked(assignment):
+                trial = Trial(assignment, question, released(assignment, question), typed)
+                with pytest.raises(AssertionError) as caught:
+                    trial.check()
+                assert len(str(caught.value)) > 15
+                assert typed or "student number" in str(caught.value)
+
+    def test_each_answer_depends_on_its_own_cell_alone(self, assignment: str):
+        for question in checked(assignment):
+            names: dict[str, Any] = {"__name__": "__main__", "student_id": STUDENT}
+            with without_attnlib():
+                for name in ("numbers", "setup"):
+                    run(cells(assignment)[name], names)
+                run(solution(assignment, question), names)
+                run(solution(assignment, question), names)
+                run(released(assignment, f"{question}_check"), names)
+
+    def test_attnlib_is_refused_kindly(self, assignment: str, monkeypatch: pytest.MonkeyPatch):
+        for question in checked(assignment):
+            trial = solved(assignment, question)
+            run(trial.source, trial.inside)
+            monkeypatch.setitem(sys.modules, "attnlib", types.ModuleType("attnlib"))
+            with pytest.raises(AssertionError, match="attnlib is not there"):
+                run(released(assignment, f"{question}_check"), trial.inside)
+
+    def test_there_are_enough_answers(self, assignment: str):
+        variants = variants_of(assignment)
+        assert len({variant.name for variant in variants}) == len(variants)
+        for question in checked(assignment):
+            shares = [each.share(question) for each in variants if question in each.answers]
+            assert sum(share < 1 for share in shares) >= 8, question
+            assert sum(share == 1 for share in shares) >= 3, question
+
+
+@pytest.mark.parametrize("assignment", SETS)
+class TestPersonalNumbers:
+    def test_both_ends_are_reached_and_nothing_else(self, assignment: str):
+        names: dict[str, Any] = {}
+        run(cells(assignment)["numbers"], names)
+        assert names["RANGES"].keys() <= cells(assignment).keys()
+        for question, ranges in names["RANGES"].items():
+            drawn = [names["personal_numbers"](f"s{n}", question) for n in range(400)]
+            for name, (lowest, highest) in ranges.items():
+                found = {each[name] for each in drawn}
+                assert found <= set(range(lowest, highest + 1))
+                if highest - lowest < 30:
+                    assert {lowest, highest} <= found
+                assert len(found) >= 0.6 * min(400, highest - lowest + 1)
+
+    def test_they_are_the_digest_of_what_the_rules_say(self, assignment: str):
+        names: dict[str, Any] = {}
+        run(cells(assignment)["numbers"], names)
+        for student_id in STUDENTS:
+            for question, ranges in names["RANGES"].items():
+                found = names["personal_numbers"](student_id, question)
+                assert found.keys() == ranges.keys()
+                for name, (lowest, highest) in ranges.items():
+                    text = f"{assignment}/{student_id}/{question}/{name}"
+                    drawn = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+                    assert found[name] == lowest + drawn % (highest - lowest + 1)
+
+    def test_the_code_is_the_same_in_every_set(self, assignment: str):
+        def code(name: str) -> list[str]:
+            body = ast.parse(cells(name)["numbers"]).body
+            named = [node for node in body if not isinstance(node, ast.Assign)]
+            return [ast.unparse(node) for node in named]
+
+        assert code(assignment) == code(SETS[0])
+
+
+@pytest.mark.parametrize(("assignment", "question"), QUESTIONS)
+class TestQuestion:
+    @pytest.mark.parametrize("student_id", [each for each in STUDENTS if each])
+    def test_the_solution_earns_everything(self, assignment: str, question: str, student_id: str):
+        for seed in SEEDS:
+            outcome = solved(assignment, question, student_id=student_id).outcome(seed)
+            assert outcome.earned == 1, outcome.message
+
+    @pytest.mark.parametrize("end", [0, 1])
+    def test_so_it_does_at_the_ends_of_the_ranges(self, assignment: str, question: str, end: int):
+        outcome = solved(assignment, question, end=end).outcome()
+        assert outcome.earned == 1, outcome.message
+
+    def test_the_stub_earns_nothing(self, assignment: str, question: str):
+        outcome = Trial(assignment, question, released(assignment, question)).outcome()
+        assert outcome.earned == 0
+        assert outcome.message
+
+    def test_a_cell_without_code_earns_nothing(self, assignment: str, question: str):
+        for source in ("", "pass", "mine = {}", "raise RuntimeError('no')", "1 +"):
+            assert Trial(assignment, question, source).outcome().earned == 0
+
+
+@pytest.mark.parametrize(
+    ("assignment", "question"), [pair for pair in QUESTIONS if pair[1] in personal(pair[0])]
+)
+def test_what_another_student_has_right_is_wrong(assignment: str, question: str):
+    for other in ("s0000001", "20231187", "O'Example"):
+        copied = solved(assignment, question, student_id=other, judged_as=STUDENT)
+        assert copied.outcome().earned < 1
+
+
+def test_points_come_in_shares_that_the_judge_may_give():
+    for assignment in SETS:
+        for variant in variants_of(assignment):
+            assert variant.answers.keys() <= set(checked(assignment)), variant.name
+            assert variant.earned.keys() == variant.says.keys() <= variant.answers.keys()
+            assert all(0 <= each < 1 for each in variant.earned.values()), variant.name
+
+
+@pytest.mark.parametrize(("assignment", "variant"), VARIANTS)
+def test_what_students_write_earns_what_it_should(assignment: str, variant: Variant):
+    for question, source in variant.answers.items():
+        outcome = Trial(assignment, question, source).outcome()
+        assert outcome.earned == pytest.approx(variant.share(question)), outcome.message
+        assert variant.says.get(question, "") in outcome.message, outcome.message
+        if variant.share(question) == 1:
+            Trial(assignment, question, source).check()
+            Trial(assignment, question, source).check(as_in_the_sandbox=True)
+            for other in STUDENTS[1:4]:
+                fresh = Trial(assignment, question, source, student_id=other).outcome(1)
+                assert fresh.earned == 1, fresh.message
+
+
+ODD_ARRAYS = st.sampled_from(
+    [
+        np.array([]),
+        np.array(0.5),
+        np.array([np.nan, 1.0]),
+        np.full((4, 2), np.inf),
+        np.ones((4, 2)) * 1e308,
+        np.ones((2, 3, 8), dtype=bool),
+        np.arange(8).reshape(4, 2) - 5,
+        np.zeros((0, 3)),
+        np.array([1.0 + 2.0j, 3.0]),
+    ]
+)
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(min_value=10**400, max_value=10**401)
+    | st.floats()
+    | st.complex_numbers()
+    | st.text(max_size=8)
+    | st.builds(Unusable, st.text(max_size=8))
+    | ODD_ARRAYS
+)
+GARBAGE = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
+    max_leaves=12,
+) | st.just([[[[[[[[[[[[[[[[[[1.0]]]]]]]]]]]]]]]]]])
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """List where in an answer something can be exchanged."""
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], (*path, key))
+    if isinstance(value, list):
+        for position in range(len(value)):
+            yield from places(value[position], (*path, position))
+
+
+def exchanged(value: Any, path: tuple[Any, ...], by: Any) -> Any:
+    """Return an answer with what is at one place exchanged."""
+    if not path:
+        return by
+    copy = value.copy()
+    copy[path[0]] = exchanged(value[path[0]], path[1:], by)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def right_answers() -> Callable[[str, str], tuple[Trial, Any, dict[str, Any]]]:
+    """Return what gives a trial, its right answer, and what was asked; each made once."""
+    kept: dict[tuple[str, str], tuple[Trial, Any, dict[str, Any]]] = {}
+
+    def right(assignment: str, question: str) -> tuple[Trial, Any, dict[str, Any]]:
+        if (assignment, question) not in kept:
+            trial = solved(assignment, question)
+            asked = trial.asked()
+            run(trial.source, trial.inside)
+            kept[assignment, question] = (trial, trial.given(asked), asked)
+        return kept[assignment, question]
+
+    return right
+
+
+@pytest.mark.parametrize(("assignment", "question"), QUESTIONS)
+class TestGarbage:
+    @settings(
+        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(garbage=GARBAGE)
+    def test_garbage_is_wrong_and_nothing_else(
+        self, right_answers: Any, assignment: str, question: str, garbage: Any
+    ):
+        trial, good, asked = right_answers(assignment, question)
+        for answer in (garbage, dict.fromkeys(good, garbage)):
+            outcome = trial.judge(answer, asked)
+            assert outcome.earned < 1
+            assert outcome.message
+
+    @settings(
+        max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(garbage=GARBAGE, data=st.data())
+    def test_garbage_within_an_answer_raises_nothing_else(
+        self, right_answers: Any, assignment: str, question: str, garbage: Any, data: st.DataObject
+    ):
+        trial, good, asked = right_answers(assignment, question)
+        path = data.draw(st.sampled_from(list(places(good))))
+        outcome = trial.judge(exchanged(good, path, garbage), asked)
+        assert 0 <= outcome.earned <= 1
+        assert outcome.message or outcome.earned == 1
+
+    def test_messages_hold_no_number_of_the_answer(
+        self, right_answers: Any, assignment: str, question: str
+    ):
+        trial, good, asked = right_answers(assignment, question)
+        told = cells(assignment)[f"{question}_text"]
+        secret = {f"{value:.6g}" for value in leaves(good) if f"{value:.6g}" not in told}
+        secret = {digits for digits in secret if len(digits) > 2}
+        for garbage in (None, -1.0, 1e300, "text", np.zeros((4, 2))):
+            for path in places(good):
+                message = trial.judge(exchanged(good, path, garbage), asked).message
+                assert not any(digits in message for digits in secret), message
+
+
+def leaves(value: Any) -> Iterator[float]:
+    """List the numbers of an answer."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from leaves(each)
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "if":
+        yield from map(float, value.ravel())
+    elif isinstance(value, int | float):
+        yield float(value)

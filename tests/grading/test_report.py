@@ -1,0 +1,264 @@
+"""What an instructor sees of a run: progress while it lasts, a summary when it is over."""
+
+from __future__ import annotations
+
+import io
+import statistics
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from grading.problem_set import ProblemSet, Question
+from grading.report import BAR, MOST_LISTED, Progress, histogram, summary
+from grading.results import Mark, Result, Status, Student
+
+QUESTIONS = (Question("q1", 4), Question("q2", 6), Question("q3", 10, by_hand=True))
+PROBLEM_SET = ProblemSet("week3", (), QUESTIONS)
+
+
+def result(
+    status: Status = "graded",
+    first: float | None = None,
+    second: float | None = None,
+    third: float | None = None,
+    *,
+    number: int = 1,
+    message: str = "",
+) -> Result:
+    points = (first, second, third)
+    marks = tuple(
+        Mark(question.name, value, question.points)
+        for question, value in zip(QUESTIONS, points, strict=True)
+    )
+    return Result(Student(f"s{number}", "", ""), "week3", status, message, marks)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class TestProgress:
+    def test_a_log_gets_a_line_now_and_then(self) -> None:
+        log, clock = io.StringIO(), Clock()
+        with Progress(1000, log, every=10, clock=clock) as progress:
+            for number in range(100):
+                clock.now += 0.25
+                progress.add(result("invalid" if number % 10 == 0 else "graded"))
+        assert log.getvalue().splitlines() == [
+            "40 of 1000 (4 %), graded 36, invalid 4, 4.00 per second, about 4 min left",
+            "80 of 1000 (8 %), graded 72, invalid 8, 4.00 per second, about 4 min left",
+            "100 of 1000 (10 %), graded 90, invalid 10, 4.00 per second, about 4 min left",
+        ]
+
+    def test_each_kind_is_counted(self) -> None:
+        log = io.StringIO()
+        with Progress(5, log, clock=Clock()) as progress:
+            for status in ("missing", "invalid", "needs-review", "graded"):
+                progress.add(result(status))
+            progress.skip()
+        assert log.getvalue() == (
+            "5 of 5 (100 %), graded 1, needs-review 1, invalid 1, missing 1, unchanged 1\n"
+        )
+
+    def test_what_was_skipped_counts_as_done_but_not_as_work(self) -> None:
+        log, clock = io.StringIO(), Clock()
+        with Progress(1000, log, clock=clock) as progress:
+            for _ in range(900):
+                progress.skip()
+            clock.now += 20
+            for _ in range(10):
+                progress.add(result())
+        assert log.getvalue() == (
+            "910 of 1000 (91 %), graded 10, unchanged 900, 0.50 per second, about 3 min left\n"
+        )
+
+    @pytest.mark.parametrize(
+        ("seconds", "words"),
+        [(1, "9 s"), (60, "9 min"), (3000, "7 h 30 min"), (6.5, "58 s"), (6.8, "1 min")],
+    )
+    def test_the_time_left_is_in_units_for_people(self, seconds: float, words: str) -> None:
+        log, clock = io.StringIO(), Clock()
+        with Progress(10, log, clock=clock) as progress:
+            clock.now += seconds
+            progress.add(result())
+        assert log.getvalue().endswith(f", about {words} left\n")
+
+    def test_nothing_to_do_is_said_without_a_share(self) -> None:
+        log = io.StringIO()
+        with Progress(0, log):
+            pass
+        assert log.getvalue() == "0 of 0\n"
+
+    def test_a_terminal_gets_a_bar(self) -> None:
+        terminal = Terminal()
+        with Progress(3, terminal) as progress:
+            progress.add(result())
+            progress.add(result("needs-review"))
+            progress.skip()
+        last = terminal.getvalue().split("\r")[-1]
+        assert "3/3" in last
+        assert "100%" in last
+        assert "graded 1, needs-review 1, unchanged 1" in last
+        assert last.endswith("\n")
+
+    def test_an_interrupted_run_says_how_far_it_came(self) -> None:
+        log = io.StringIO()
+
+        def run() -> None:
+            with Progress(3, log, clock=Clock()) as progress:
+                progress.add(result())
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        assert log.getvalue() == "1 of 3 (33 %), graded 1\n"
+
+    def test_it_writes_to_standard_error_by_itself(self, capsys: pytest.CaptureFixture) -> None:
+        with Progress(1) as progress:
+            progress.skip()
+        assert capsys.readouterr().err == "1 of 1 (100 %), unchanged 1\n"
+
+
+def mixed() -> list[Result]:
+    return [
+        result("graded", 4, 6, None),
+        result("graded", 0, 3, None),
+        result("graded", 2, 0, 10),
+        result("graded", 0, 0, 0),
+        result("needs-review", number=7, message="whose numbers?"),
+        result("invalid", message="not a notebook"),
+        result("missing"),
+        result("missing"),
+    ]
+
+
+class TestSummary:
+    def test_it_says_all_there_is_to_say(self) -> None:
+        assert summary(mixed(), PROBLEM_SET).splitlines() == [
+            "week3: 8 students",
+            "       4 graded",
+            "       1 needs-review",
+            "       1 invalid",
+            "       2 missing",
+            "",
+            "Totals of 4 graded, of 20 points so far, with marks by hand still to come:",
+            "  mean 6.25, median 6.50, quartiles 2.25 and 10.50, from 0.00 to 12.00",
+            f"     0 -    2       1 {'#' * BAR}",
+            f"     2 -    4       1 {'#' * BAR}",
+            "     4 -    6       0",
+            "     6 -    8       0",
+            "     8 -   10       0",
+            f"    10 -   12       1 {'#' * BAR}",
+            f"    12 -   14       1 {'#' * BAR}",
+            "    14 -   16       0",
+            "    16 -   18       0",
+            "    18 -   20       0",
+            "",
+            "Questions:",
+            "  q1: mean 38% of 4 points, nothing for 2 of 4",
+            "  q2: mean 38% of 6 points, nothing for 2 of 4",
+            "  q3: mean 50% of 10 points, nothing for 1 of 2, 2 still to be marked by hand",
+            "",
+            "For somebody to look at:",
+            "  s7: whose numbers?",
+        ]
+
+    def test_mean_and_quartiles_are_those_of_the_totals(self) -> None:
+        totals = [(i * 7) % 11 / 2 for i in range(40)]
+        text = summary((result("graded", t, 0, 0) for t in totals), PROBLEM_SET)
+        low, median, high = statistics.quantiles(totals, n=4, method="inclusive")
+        assert median == statistics.median(totals)
+        assert f"mean {sum(totals) / 40:.2f}, median {median:.2f}" in text
+        assert f"quartiles {low:.2f} and {high:.2f}, from 0.00 to 5.00" in text
+        assert "so far" not in text
+
+    def test_without_a_graded_one_nothing_is_said_of_marks(self) -> None:
+        text = summary([result("missing"), result("needs-review")], PROBLEM_SET)
+        assert "Totals" not in text
+        assert "q1" not in text
+        assert text.endswith("For somebody to look at:\n  s1: no reason was given")
+        assert summary([], PROBLEM_SET).startswith("week3: 0 students")
+
+    def test_a_single_total_is_no_distribution(self) -> None:
+        text = summary([result("graded", 4, 1, 2)], PROBLEM_SET)
+        assert "Totals of 1 graded, of 20 points:\n  7.00\n" in text
+        assert "quartiles" not in text
+
+    def test_a_question_without_marks_is_called_that(self) -> None:
+        waiting = summary([result("graded", 1, 1, None)], PROBLEM_SET)
+        assert "q3: 1 still to be marked by hand" in waiting
+        lacking = Result(Student("s1", "", ""), "week3", "graded", marks=(Mark("q1", 1, 4),))
+        assert "q2: nobody has a mark" in summary([lacking], PROBLEM_SET)
+
+    def test_a_question_without_points_has_no_share(self) -> None:
+        bonus = Result(Student("s1", "", ""), "week3", "graded", marks=(Mark("q1", 0, 0),))
+        assert "q1: nobody has a mark" in summary([bonus], PROBLEM_SET)
+
+    def test_of_many_to_look_at_the_first_are_listed(self) -> None:
+        many = (result("needs-review", number=i, message=f"why {i}") for i in range(50))
+        text = summary(many, PROBLEM_SET)
+        listed = [line for line in text.splitlines() if ": why " in line]
+        assert listed == [f"  s{i}: why {i}" for i in range(MOST_LISTED)]
+        assert text.endswith("\n  and 30 more")
+
+    def test_no_text_of_a_student_steers_the_terminal(self) -> None:
+        bad = "a\x1b[2J\x1b]0;x\x07\r\n  s1: 20 points\u202e\x9b1m\ud800" + "x" * 10_000
+        given = Result(Student(bad, bad, bad), "week3", "needs-review", bad)
+        text = summary([given], PROBLEM_SET)
+        assert len(text.splitlines()) == 8
+        assert len(text) < 600
+        assert all(each == "\n" or each.isprintable() for each in text)
+
+    def test_it_holds_numbers_and_not_results(self) -> None:
+        page = "x" * 20_000
+
+        def many() -> Iterator[Result]:
+            for i in range(500):
+                yield Result(
+                    *(Student(f"s{i}", "", ""), "week3", "graded", "", (Mark("q1", 1.0, 4),)),
+                    feedback=page + str(i),
+                )
+
+        tracemalloc.start()
+        summary(many(), PROBLEM_SET)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 1_000_000  # all pages together are ten times as much
+
+
+class TestHistogram:
+    @pytest.mark.parametrize(
+        ("total", "place"),
+        [(0, 0), (1.99, 0), (2, 1), (19.99, 9), (20, 9), (25, 9), (-1, 0), (0.1 * 3 * 20, 3)],
+    )
+    def test_a_total_is_counted_where_it_belongs(self, total: float, place: int) -> None:
+        lines = histogram([total], 20)
+        assert [line.endswith("#" * BAR) for line in lines].index(True) == place
+        assert sum("#" in line for line in lines) == 1
+
+    def test_rounding_does_not_move_a_total(self) -> None:
+        total = 1 / 3 + 4 / 3 + 1 / 3
+        assert total < 2  # what floating point makes of it
+        assert "#" in histogram([total], 20)[1]
+
+    def test_whoever_is_there_is_seen(self) -> None:
+        lines = histogram([0.0] * 10_000 + [20.0], 20)
+        assert lines[0] == f"     0 -    2   10000 {'#' * BAR}"
+        assert lines[9] == "    18 -   20       1 #"
+
+    @pytest.mark.parametrize("maximum", [0, 7, 20, 100, 0.5])
+    def test_no_line_is_too_long(self, maximum: float) -> None:
+        lines: Any = histogram([maximum] * 3, maximum)
+        assert max(map(len, lines)) <= 80
+        assert sum("#" in line for line in lines) == 1

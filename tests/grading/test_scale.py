@@ -1,0 +1,139 @@
+"""Every submission gets exactly one result, whatever happens to the workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grading import scale
+from grading.marking import Conditions
+from grading.problem_set import ProblemSet, Question
+from grading.results import Mark, Result, Student, Submission
+from grading.sandbox import SandboxUnavailable
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+SETS = {"one": ProblemSet("one", (), (Question("q1", 2.0, by_hand=True),))}
+
+
+def came_in(number: int, word: str = "fine") -> Submission:
+    return Submission(Student(f"s{number}", "", ""), "one", word.encode())
+
+
+def pretend(submissions, problem_sets, conditions):  # noqa: ARG001
+    """Do what the notebook says in place of marking it."""
+    return [pretended(each) for each in submissions]
+
+
+def pretended(submission: Submission) -> Result:
+    word, _, rest = submission.notebook.decode().partition(" ")
+    if word == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if word == "once" and not Path(rest).exists():
+        Path(rest).write_text("killed", encoding="utf-8")
+        os.kill(os.getpid(), signal.SIGKILL)
+    if word == "refuse":
+        raise SandboxUnavailable("no bubblewrap")
+    return Result(submission.student, "one", "graded", marks=(Mark("q1", 1.5, 2.0),))
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with scale.cluster(2) as client:
+        yield client
+
+
+def outcomes(client: Client, submissions: list[Submission], size: int = 3) -> dict[str, Result]:
+    found = [
+        result
+        for results in scale.mark_all(
+            client, submissions, SETS, Conditions({}), size=size, work=pretend
+        )
+        for result in results
+    ]
+    seen = Counter(each.student.student_id for each in found)
+    assert set(seen.values()) <= {1}, "somebody has two results"
+    return {each.student.student_id: each for each in found}
+
+
+def test_every_submission_has_one_result(client: Client) -> None:
+    found = outcomes(client, [came_in(i) for i in range(20)])
+    assert set(found) == {f"s{i}" for i in range(20)}
+    assert {each.status for each in found.values()} == {"graded"}
+
+
+def test_nothing_in_is_nothing_out(client: Client) -> None:
+    assert outcomes(client, []) == {}
+
+
+def test_a_worker_that_dies_once_costs_nobody_anything(client: Client, tmp_path: Path) -> None:
+    work = [came_in(i) for i in range(11)]
+    work[4] = came_in(4, f"once {tmp_path / 'first'}")
+    work[9] = came_in(9, f"once {tmp_path / 'second'}")
+    found = outcomes(client, work)
+    assert {name: each.status for name, each in found.items()} == {
+        f"s{i}": "graded" for i in range(11)
+    }
+    assert (tmp_path / "first").exists()
+    assert (tmp_path / "second").exists()
+
+
+def test_what_kills_its_worker_every_time_is_for_a_person_and_the_others_are_marked(
+    client: Client,
+) -> None:
+    work = [came_in(i, "kill" if i == 2 else "fine") for i in range(7)]
+    found = outcomes(client, work)
+    assert found["s2"].status == "needs-review"
+    assert "lost" in found["s2"].message
+    assert found["s2"].total is None
+    assert {each.status for name, each in found.items() if name != "s2"} == {"graded"}
+    assert len(found) == 7
+
+
+def test_without_a_sandbox_nothing_is_marked(client: Client) -> None:
+    with pytest.raises(SandboxUnavailable, match="bubblewrap"):
+        outcomes(client, [came_in(0), came_in(1, "refuse")])
+
+
+def test_submissions_are_read_as_they_are_needed(client: Client) -> None:
+    read = []
+
+    def reading() -> Iterator[Submission]:
+        for i in range(200):
+            read.append(i)
+            yield came_in(i)
+
+    results = scale.mark_all(client, reading(), SETS, Conditions({}), size=5, work=pretend)
+    next(results)
+    assert len(read) <= 5 * (scale.AHEAD * 2 + 1)
+    assert sum(len(each) for each in results) + 5 >= 200
+    assert len(read) == 200
+
+
+def test_a_failure_of_the_grader_is_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(submission, problem_set, conditions):  # noqa: ARG001
+        if submission.student.student_id == "s1":
+            raise KeyError("unforeseen")
+        return pretended(submission)
+
+    monkeypatch.setattr(scale, "mark", failing)
+    bad, good = scale.mark_batch((came_in(1), came_in(2)), SETS, Conditions({}))
+    assert (bad.status, good.status) == ("needs-review", "graded")
+    assert "unforeseen" in bad.message
+
+
+def test_numbers_of_workers_and_addresses_are_checked() -> None:
+    with pytest.raises(ValueError, match="WORKERS must be at least 1; got 0"), scale.cluster(0):
+        pass
+    with (
+        pytest.raises(ValueError, match=r"tcp://127\.0\.0\.1:9 does not answer"),
+        scale.cluster(scheduler="tcp://127.0.0.1:9"),
+    ):
+        pass
