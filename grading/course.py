@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grading import autograded, feedback, report, sandbox, scale
 from grading import export as tables
-from grading import report, sandbox, scale
 from grading._files import write_whole
 from grading.gradebook import Book, write_autograded, write_course
 from grading.intake import Collection, collect
@@ -108,6 +108,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
             accepted=order.accepted,
         )
         notes += _mark(order, book, run, collection, sets, conditions, work)
+        _renew_feedback(order.out, book, sets)
         summary = _write_tables(order.out, book, roster, sets)
     text = "\n".join([summary, *notes])
     write_whole(order.out / "summary.txt", text + "\n")
@@ -237,6 +238,26 @@ def _write_feedback(out: Path, result: Result) -> None:
         path.unlink(missing_ok=True)
 
 
+def _renew_feedback(out: Path, book: Book, sets: Mapping[str, ProblemSet]) -> None:
+    """Write anew the pages of those whose paragraphs somebody has marked."""
+    for name, problem_set in sets.items():
+        by_hand = {each.name for each in problem_set.questions if each.by_hand}
+        for result in book.results(name):
+            if result.status != "graded" or not any(
+                mark.question in by_hand and (mark.points is not None or mark.message)
+                for mark in result.marks
+            ):
+                continue
+            ran = out / "autograded" / result.student.student_id / name / f"{name}.ipynb"
+            if not ran.exists():  # the gradebook was filled from another folder
+                continue
+            cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
+            page = feedback.page(
+                problem_set, result.student, result.status, "", cells, result.marks, notes
+            )
+            _write_feedback(out, replace(result, feedback=page))
+
+
 def _write_tables(
     out: Path, book: Book, roster: Roster | None, sets: Mapping[str, ProblemSet]
 ) -> str:
@@ -253,6 +274,8 @@ def _write_tables(
 
 def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURCE) -> list[str]:
     """Write the marks for Canvas and Moodle, and return what was written and who was left out.
+
+    Tables and pages for students are written anew as well, with what was marked by hand meanwhile.
 
     Parameters
     ----------
@@ -271,14 +294,20 @@ def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURC
         If nothing was graded there.
     """
     said = []
-    listed = list(read_roster(roster))
+    people = read_roster(roster)
+    listed = list(people)
     if url is None and not (out / "gradebook.db").exists():
         raise ValueError(f"OUT must be a folder that make grade has filled; {out} has no gradebook")
     with Book(database(out, url)) as book:
-        for name in sorted(problem_sets(source)):
+        sets = {
+            name: problem_set
+            for name, problem_set in problem_sets(source).items()
+            if next(book.results(name), None)
+        }
+        _renew_feedback(out, book, sets)
+        write_whole(out / "summary.txt", _write_tables(out, book, people, sets) + "\n")
+        for name in sets:
             results = list(tables.everyone(book.results(name), listed, name))
-            if all(result.status == "missing" for result in results):
-                continue
             for platform, write in (
                 ("canvas", tables.write_canvas),
                 ("moodle", tables.write_moodle),

@@ -272,7 +272,7 @@ def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
         verdict,
         words,
         f"{points} of {_points(mark.maximum)}",
-        _words(mark.message if verdict in ("part", "none") else ""),
+        _words(mark.message),
         f"#{_identifier(mark.question)}" if mark.question in anchors else "",
     )
 

@@ -317,8 +317,9 @@ class Book:
         Yields
         ------
         Result
-            Without notebook and feedback. Some hundreds are read at a time, and nothing is locked
-            in between: formgrader and `record` may write meanwhile.
+            With the comments that were entered there, without notebook and feedback. Some hundreds
+            are read at a time, and nothing is locked in between: formgrader and `record` may write
+            meanwhile.
         """
         last = ""
         while page := self._page(assignment, last):
@@ -348,7 +349,8 @@ class Book:
             rows = connection.execute(query).all()
             students = [row.student_id for row in rows]
             points = _points(connection, assignment, students)
-        return [_result(row, points) for row in rows]
+            comments = _comments(connection, assignment, students)
+        return [_result(row, points, comments) for row in rows]
 
 
 def write_autograded(out: Path, result: Result) -> Path:
@@ -789,14 +791,32 @@ def _points(
     return points
 
 
-def _result(row: Row[Any], points: dict[tuple[str, str], float | None]) -> Result:
-    """Return a result as it is recorded."""
+def _comments(
+    connection: Connection, assignment: str, students: list[str]
+) -> dict[tuple[str, str], str]:
+    """Return what people wrote to the students in formgrader, by student and question."""
+    query = (
+        _of_cells(COMMENT, COMMENT.c.manual_comment)
+        .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
+        .where(ASSIGNMENT.c.name == assignment, SUBMISSION.c.student_id.in_(students))
+    )
+    return {
+        (student, cell): comment for student, cell, comment in connection.execute(query) if comment
+    }
+
+
+def _result(
+    row: Row[Any],
+    points: dict[tuple[str, str], float | None],
+    comments: dict[tuple[str, str], str],
+) -> Result:
+    """Return a result as it is recorded; what a person wrote stands for what a check said."""
     marks = tuple(
         Mark(
             mark["question"],
             points.get((row.student_id, mark["question"])),
             mark["maximum"],
-            mark["message"],
+            comments.get((row.student_id, mark["question"])) or mark["message"],
         )
         for mark in row.marks
     )

@@ -134,7 +134,7 @@ class Judge:
             raise BrokenCheckError(
                 question.name, f"{type(failure).__name__}: {failure}"[:200]
             ) from None
-        return Mark(question.name, question.points, question.points, "right")
+        return Mark(question.name, question.points, question.points)
 
 
 def _definitions(source: str, name: str) -> dict[str, Any]:

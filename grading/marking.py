@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import builtins
 import hashlib
-import json
 import re
 import time
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from grading import feedback, sandbox
+from grading import autograded, feedback, sandbox
 from grading.judging import BrokenCheckError, Judge
 from grading.normalise import Invalid, Normalised, WorkCell, normalise
 from grading.problem_set import CHECK, ProblemSet, Question
@@ -219,22 +218,15 @@ def _marked(
         )
         for i, cell in enumerate(work.cells)
     )
+    notes = (*work.notes, *(f"{_where(key, work.cells)}: {why}" for key, why in ran.ended))
     return Result(
         student,
         submission.assignment,
         "graded",
         marks=marks,
         digest=known,
-        notebook=_notebook(problem_set, shown),
-        feedback=feedback.page(
-            problem_set,
-            student,
-            "graded",
-            "",
-            shown,
-            marks,
-            (*work.notes, *(f"{_where(key, work.cells)}: {why}" for key, why in ran.ended)),
-        ),
+        notebook=autograded.notebook(problem_set, shown, notes),
+        feedback=feedback.page(problem_set, student, "graded", "", shown, marks, notes),
         cpu_seconds=ran.cpu_seconds,
         paragraphs=_paragraphs(work.cells),
     )
@@ -251,7 +243,7 @@ def _mark(
 ) -> Mark:
     """Return the mark of one question."""
     if question.by_hand:
-        return Mark(question.name, None, question.points, "marked by hand")
+        return Mark(question.name, None, question.points)
     if question.name not in ran.answers:
         return Mark(question.name, 0.0, question.points, _why(question, ran))
     given = ran.answers[question.name]
@@ -401,34 +393,6 @@ def _where(key: str, cells: Sequence[WorkCell]) -> str:
     return (
         f"your code for {cell.question}" if cell.question else f"the cell {cell.name or position}"
     )
-
-
-def _notebook(problem_set: ProblemSet, shown: Iterable[feedback.ShownCell]) -> str:
-    """Return the notebook as it ran, with nbgrader's metadata and without hidden checks."""
-    pristine = {
-        cell.metadata["nbgrader"]["grade_id"]: cell
-        for cell in problem_set.released.cells
-        if "nbgrader" in cell.metadata
-    }
-    cells = []
-    for i, each in enumerate(shown):
-        original = pristine.get(each.name or "")
-        cell: dict[str, Any] = {
-            "cell_type": each.kind,
-            "id": f"cell-{i}",
-            "metadata": dict(original.metadata) if original else {},
-            "source": each.source,
-        }
-        if each.kind == "code":
-            cell |= {"execution_count": None, "outputs": list(each.outputs or ())}
-        cells.append(cell)
-    notebook = {
-        "cells": cells,
-        "metadata": dict(problem_set.released.metadata),
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    return json.dumps(notebook, ensure_ascii=False)
 
 
 def _paragraphs(cells: Iterable[WorkCell]) -> dict[str, str]:

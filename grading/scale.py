@@ -72,8 +72,9 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
         LocalCluster(
             n_workers=workers or os.cpu_count() or 1,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit=0,
+            security=True,  # or whoever else works on this machine could send work to it
         ) as local,
         Client(local) as client,
     ):
@@ -186,6 +187,10 @@ def mark_all(
             return
         for future in _finished(running, conditions):
             batch = running.pop(future)
+            if future.status == "pending":
+                _stop(client, future)
+                for other in running.values():  # they waited for this one
+                    other.since = time.monotonic()
             results, retry = _outcome(future, batch, problem_sets)
             future.release()
             again.extend(retry)
@@ -228,20 +233,29 @@ def _finished(running: Mapping[Future, Batch], conditions: Conditions) -> list[F
     from distributed import wait
 
     try:
-        return list(wait(list(running), timeout=5, return_when="FIRST_COMPLETED").done)
+        done = list(wait(list(running), timeout=5, return_when="FIRST_COMPLETED").done)
     except TimeoutError:
-        now = time.monotonic()
-        return [
-            future
-            for future, batch in running.items()
-            if now - batch.since > _patience(batch, conditions)
-        ]
+        done = []
+    now = time.monotonic()
+    late = [
+        future
+        for future, batch in running.items()
+        if future not in done and now - batch.since > _patience(batch, conditions)
+    ]
+    return done + late[:1]
 
 
 def _patience(batch: Batch, conditions: Conditions) -> float:
     """Return how long a batch can take at most, waiting for a free worker included."""
     each = conditions.limits.wall_seconds + (RESTARTS + 1) * conditions.limits.cell_seconds
     return 60 + (AHEAD + 1) * BATCH * each if len(batch.submissions) > 1 else 60 + AHEAD * each
+
+
+def _stop(client: Client, future: Future) -> None:
+    """Start the worker anew that does not come to an end with a batch."""
+    workers = [worker for worker, keys in client.processing().items() if future.key in keys]
+    future.cancel()
+    client.restart_workers(workers, timeout=10, raise_for_error=False)
 
 
 def _outcome(
@@ -254,7 +268,6 @@ def _outcome(
         return future.result(), []
     if future.status == "error" and not isinstance(error := future.exception(), KilledWorker):
         raise error
-    future.cancel()
     if len(batch.submissions) > 1:
         return [], [Batch((each,), batch.tries + 1) for each in batch.submissions]
     if batch.tries < TRIES:

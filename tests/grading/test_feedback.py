@@ -152,11 +152,11 @@ CELLS = (
     ),
 )
 MARKS = (
-    Mark("q1", 4.0, 4, "right"),
+    Mark("q1", 4.0, 4),
     Mark("q2", 2.0, 4, "your rows of `weights` sum to one along the queries"),
     Mark("q3", 4 / 3, 4, "the line does not reach the widest head"),
     Mark("q4", 0.0, 5, "no answer came out"),
-    Mark("q5", None, 3, "marked by hand"),
+    Mark("q5", None, 3),
 )
 NOTES = ("the cell `q3_check` was deleted; it was put back", "cell 14: <b>out of time</b>")
 

@@ -256,7 +256,7 @@ class TestInputs:
             assert judge.judge(TINY.questions[0], given, "s1", {}).points == 0
         number = judge.spaces["q1"]["personal_numbers"]("s1", "q1")["d_k"]
         found = judge.judge(TINY.questions[0], {"variance": number}, "s1", {})
-        assert found == Mark("q1", 2.0, 2.0, "right")
+        assert found == Mark("q1", 2.0, 2.0)
 
 
 def test_values_are_collected_in_place_and_functions_last() -> None:

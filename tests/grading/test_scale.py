@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,8 @@ def pretended(submission: Submission) -> Result:
     if word == "once" and not Path(rest).exists():
         Path(rest).write_text("killed", encoding="utf-8")
         os.kill(os.getpid(), signal.SIGKILL)
+    if word == "sleep":
+        time.sleep(1000)
     if word == "refuse":
         raise SandboxUnavailable("no bubblewrap")
     return Result(submission.student, "one", "graded", marks=(Mark("q1", 1.5, 2.0),))
@@ -97,6 +100,20 @@ def test_what_kills_its_worker_every_time_is_for_a_person_and_the_others_are_mar
     assert len(found) == 7
 
 
+def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scale, "_patience", lambda *_: 2.0)
+    monkeypatch.setattr(scale, "TRIES", 1)
+    found = outcomes(client, [came_in(i, "sleep" if i == 1 else "fine") for i in range(4)])
+    assert {name: each.status for name, each in found.items()} == {
+        "s0": "graded",
+        "s1": "needs-review",
+        "s2": "graded",
+        "s3": "graded",
+    }
+
+
 def test_without_a_sandbox_nothing_is_marked(client: Client) -> None:
     with pytest.raises(SandboxUnavailable, match="bubblewrap"):
         outcomes(client, [came_in(0), came_in(1, "refuse")])
@@ -135,5 +152,15 @@ def test_numbers_of_workers_and_addresses_are_checked() -> None:
     with (
         pytest.raises(ValueError, match=r"tcp://127\.0\.0\.1:9 does not answer"),
         scale.cluster(scheduler="tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
+def test_nobody_else_on_this_machine_can_send_work(client: Client) -> None:
+    address = client.scheduler.address
+    assert address.startswith("tls://127.0.0.1:")
+    with (
+        pytest.raises(ValueError, match="does not answer"),
+        scale.cluster(scheduler=address),
     ):
         pass
