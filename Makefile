@@ -24,7 +24,8 @@ GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 
 .PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep \
-	bench-grading release grade grades-export grade-worker clean
+	bench-grading release grade grades-export formgrader grade-scheduler grade-worker \
+	clean
 
 help:
 	@echo "make book       build the site in _build/html"
@@ -35,6 +36,7 @@ help:
 	@echo "make practice   write the practice notebooks anew from the chapters' exercises"
 	@echo "make release    write the problem sets as students get them to grading/release"
 	@echo "make grade      mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=..."
+	@echo "make formgrader mark paragraphs by hand in a browser: OUT=..."
 	@echo "make grades-export  write the marks in OUT=... for Canvas and Moodle"
 	@echo "make lint       check code and notebooks; make format mends what it can"
 	@echo "make lock       write the pinned versions anew"
@@ -113,6 +115,14 @@ grades-export: export GRADE_ROSTER = $(ROSTER)
 grades-export: export GRADE_DB = $(DB)
 grades-export: $(GRADING)/.ready
 	@$(GRADING_RUN) -m grading export $(ARGS)
+
+# JupyterLab with nbgrader's formgrader, in the folder where make grade has put its results.
+formgrader: $(GRADING)/.ready
+	@$(GRADING_RUN) -c "import os, sys; sys.exit(not os.path.exists(os.path.join(sys.argv[1], 'nbgrader_config.py')) and 'OUT must be a folder that make grade has filled')" "$(OUT)"
+	cd "$(OUT)" && "$(abspath $(GRADING_RUN))" -m jupyter lab $(ARGS)
+
+grade-scheduler: $(GRADING)/.ready
+	$(GRADING_RUN) -m distributed.cli.dask_scheduler --port 8786 $(ARGS)
 
 grade-worker: $(GRADING)/.ready
 	$(GRADING_RUN) -m distributed.cli.dask_worker $(SCHEDULER) --nthreads 1 --nworkers $(or $(WORKERS),auto) $(ARGS)

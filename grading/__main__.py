@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     mark = commands.add_parser("grade", help="mark what students handed in")
     mark.add_argument("--submissions", default=_given("SUBMISSIONS"), help="a folder or a zip")
     mark.add_argument("--assignment", default=_given("ASSIGNMENT"), help="if the names do not tell")
-    mark.add_argument("--workers", type=int, default=_given("WORKERS"))
+    mark.add_argument("--workers", default=_given("WORKERS"))
     mark.add_argument("--scheduler", default=_given("SCHEDULER"), help="tcp://host:port, of Dask")
     mark.add_argument(
         "--accept",
@@ -94,8 +94,18 @@ def _needed(given: argparse.Namespace, name: str) -> str:
     """Return an option that has to be there."""
     value = getattr(given, name)
     if not value:
-        raise ValueError(f"{name.upper()} is missing: make {given.command} {name.upper()}=...")
+        target = "grades-export" if given.command == "export" else given.command
+        raise ValueError(f"{name.upper()} is missing: make {target} {name.upper()}=...")
     return value
+
+
+def _whole(name: str, text: str | None) -> int | None:
+    """Return a whole number, if there is one."""
+    if text is None:
+        return None
+    if not text.isdecimal():
+        raise ValueError(f"{name} must be a whole number; got {text}")
+    return int(text)
 
 
 def _grade(given: argparse.Namespace) -> int:
@@ -108,7 +118,7 @@ def _grade(given: argparse.Namespace) -> int:
         roster=Path(given.roster) if given.roster else None,
         database=given.db,
         assignment=given.assignment,
-        workers=given.workers,
+        workers=_whole("WORKERS", given.workers),
         scheduler=given.scheduler,
         accepted=frozenset(given.accept.split()),
         again=given.again,

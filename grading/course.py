@@ -86,14 +86,18 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
     sandbox.SandboxUnavailable
         If students' code cannot be kept in a sandbox here.
     """
+    if order.workers is not None and order.workers < 1:
+        raise ValueError(f"WORKERS must be at least 1; got {order.workers}")
     if not order.unsafe and (reason := sandbox.why_unavailable()):
         raise sandbox.SandboxUnavailable(reason)
     known = wanted(order.source, order.assignment)
     roster = read_roster(order.roster) if order.roster else None
     collection = collect(order.submissions, roster, tuple(known))
+    if collection.is_empty:
+        raise ValueError(f"SUBMISSIONS must hold notebooks; {order.submissions} has none")
     sets = {name: known[name] for name in collection.assignments}
     url = database(order.out, order.database)
-    order.out.mkdir(parents=True, exist_ok=True)
+    order.out.mkdir(mode=0o700, parents=True, exist_ok=True)
     with Book(url) as book:
         notes = list(collection.notes)
         for name, problem_set in sets.items():
@@ -108,8 +112,9 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
             accepted=order.accepted,
         )
         notes += _mark(order, book, run, collection, sets, conditions, work)
-        _renew_feedback(order.out, book, sets)
-        summary = _write_tables(order.out, book, roster, sets)
+        marked = _recorded_sets(book, order.source)
+        _renew_feedback(order.out, book, marked)
+        summary = _write_tables(order.out, book, roster, marked)
     text = "\n".join([summary, *notes])
     write_whole(order.out / "summary.txt", text + "\n")
     return text
@@ -164,7 +169,7 @@ def _mark(
                 name, student = submission.assignment, submission.student.student_id
                 known = digest(submission, sets[name])
                 if before[name].get(student) == known and student not in order.accepted:
-                    progress.skip()
+                    progress.unchanged()
                 elif submission.notebook is None or submission.problem is not None:
                     ready.append(mark(submission, sets[name], conditions))
                 else:
@@ -238,6 +243,12 @@ def _write_feedback(out: Path, result: Result) -> None:
         path.unlink(missing_ok=True)
 
 
+def _recorded_sets(book: Book, source: Path) -> dict[str, ProblemSet]:
+    """Return the problem sets of which anything is in the gradebook."""
+    known = problem_sets(source)
+    return {name: each for name, each in known.items() if next(book.results(name), None)}
+
+
 def _renew_feedback(out: Path, book: Book, sets: Mapping[str, ProblemSet]) -> None:
     """Write anew the pages of those whose paragraphs somebody has marked."""
     for name, problem_set in sets.items():
@@ -299,11 +310,7 @@ def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURC
     if url is None and not (out / "gradebook.db").exists():
         raise ValueError(f"OUT must be a folder that make grade has filled; {out} has no gradebook")
     with Book(database(out, url)) as book:
-        sets = {
-            name: problem_set
-            for name, problem_set in problem_sets(source).items()
-            if next(book.results(name), None)
-        }
+        sets = _recorded_sets(book, source)
         _renew_feedback(out, book, sets)
         write_whole(out / "summary.txt", _write_tables(out, book, people, sets) + "\n")
         for name in sets:

@@ -99,6 +99,11 @@ class Collection:
         """Return the number of submissions, missing ones among them."""
         return len(self._planned)
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nobody handed in anything."""
+        return all(each.problem is not None and each.problem[0] == "missing" for each in self._planned)
+
     def __iter__(self) -> Iterator[Submission]:
         """Yield one submission after the other, with the bytes of one notebook at a time."""
         with self._source.opened() as read:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Step = sandbox.Execute | sandbox.Collect
 RESTARTS = 3
+OUT_OF_TIME = "OutOfTime"
+LATE = "it took too long and was stopped"
 AGAIN = "again "
 TIME = re.compile(r"it took longer than [0-9.]+ s")
 NO_ANSWER = "no answer came out"
@@ -184,13 +186,43 @@ def doubt_about_identity(student: Student, typed: str | None, accepted: frozense
             f"handed in by {student.student_id}, but no student number is in the notebook: "
             "which personal numbers were used?"
         )
-    own = {each.casefold() for each in (student.student_id, *student.also)}
-    if typed.strip().casefold() in own:
+    if _is_own(student, typed):
         return ""
     return (
         f"handed in by {student.student_id}, but the notebook says {typed.strip()[:60]}: "
         "whose personal numbers are these?"
     )
+
+
+def _is_own(student: Student, typed: str) -> bool:
+    """Return whether what was typed is one of a student's own identifiers, in any case."""
+    own = {each.casefold() for each in (student.student_id, *student.also)}
+    return typed.strip().casefold() in own
+
+
+def identity_of(student: Student, typed: str | None) -> str:
+    """Return from which text a student's personal numbers come.
+
+    Parameters
+    ----------
+    student : Student
+        Whose submission it is.
+    typed : str or None
+        What the notebook says.
+
+    Returns
+    -------
+    str
+        What was typed, just as it was typed, if it is one of the student's own identifiers in the
+        roster: the student has seen the numbers of that. Otherwise the identifier in the roster.
+
+    Examples
+    --------
+    >>> ada = Student("s1", "", "Ada Example")
+    >>> identity_of(ada, "S1"), identity_of(ada, "s2")
+    ('S1', 's1')
+    """
+    return typed if typed is not None and _is_own(student, typed) else student.student_id
 
 
 def _marked(
@@ -202,15 +234,16 @@ def _marked(
 ) -> Result:
     """Run a submission whose author is known, and judge its answers."""
     judge, student = _judge(problem_set), submission.student
+    identity = identity_of(student, work.typed_id)
     asked = {
-        question.name: judge.ask(question, student.student_id, conditions.secrets[problem_set.name])
+        question.name: judge.ask(question, identity, conditions.secrets[problem_set.name])
         for question in problem_set.questions
         if not question.by_hand
     }
-    steps = plan(work.cells, problem_set.questions, student.student_id, asked)
+    steps = plan(work.cells, problem_set.questions, identity, asked)
     ran = run(steps, conditions)
     marks = tuple(
-        _mark(judge, question, ran, student.student_id, asked) for question in problem_set.questions
+        _mark(judge, question, ran, identity, asked) for question in problem_set.questions
     )
     shown = tuple(
         feedback.ShownCell(
@@ -218,7 +251,8 @@ def _marked(
         )
         for i, cell in enumerate(work.cells)
     )
-    notes = (*work.notes, *(f"{_where(key, work.cells)}: {why}" for key, why in ran.ended))
+    ended = [*((key, LATE) for key in _late(ran.outputs)), *ran.ended]
+    notes = (*work.notes, *(f"{_where(key, work.cells)}: {why}" for key, why in ended))
     return Result(
         student,
         submission.assignment,
@@ -382,6 +416,15 @@ def _joined(before: Ran, found: sandbox.Run) -> Ran:
         ended,
         before.cpu_seconds + found.cpu_seconds,
     )
+
+
+def _late(outputs: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Return the cells that were interrupted because they took too long."""
+    return [
+        key
+        for key, shown in outputs.items()
+        if any(each.get("ename") == OUT_OF_TIME for each in shown)
+    ]
 
 
 def _where(key: str, cells: Sequence[WorkCell]) -> str:

@@ -47,8 +47,8 @@ class Progress:
     Examples
     --------
     >>> with Progress(2, sys.stdout) as progress:
-    ...     progress.skip()
-    ...     progress.skip()
+    ...     progress.unchanged()
+    ...     progress.unchanged()
     2 of 2 (100 %), unchanged 2
     """
 
@@ -94,7 +94,7 @@ class Progress:
         """
         self._count(result.status)
 
-    def skip(self) -> None:
+    def unchanged(self) -> None:
         """Count a submission that was graded before and has not changed."""
         self._count("unchanged")
 

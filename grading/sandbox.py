@@ -491,7 +491,7 @@ def _files(tree: list[_Process]) -> int:
     """Return how many files and folders a sandbox has made."""
     for process in tree[1:2]:
         with contextlib.suppress(OSError):
-            system = os.statvfs(f"/proc/{process.pid}/root/tmp")
+            system = os.statvfs(Path("/proc", str(process.pid), "root", "tmp"))
             return system.f_files - system.f_ffree
     return 0
 

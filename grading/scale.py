@@ -63,7 +63,7 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
     if scheduler:
         try:
             client = Client(scheduler, timeout="10s")
-        except (OSError, ValueError) as error:
+        except (OSError, TypeError, ValueError) as error:
             raise ValueError(f"SCHEDULER {scheduler} does not answer: {error}") from None
         with client:
             yield client

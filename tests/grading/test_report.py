@@ -66,7 +66,7 @@ class TestProgress:
         with Progress(5, log, clock=Clock()) as progress:
             for status in ("missing", "invalid", "needs-review", "graded"):
                 progress.add(result(status))
-            progress.skip()
+            progress.unchanged()
         assert log.getvalue() == (
             "5 of 5 (100 %), graded 1, needs-review 1, invalid 1, missing 1, unchanged 1\n"
         )
@@ -75,7 +75,7 @@ class TestProgress:
         log, clock = io.StringIO(), Clock()
         with Progress(1000, log, clock=clock) as progress:
             for _ in range(900):
-                progress.skip()
+                progress.unchanged()
             clock.now += 20
             for _ in range(10):
                 progress.add(result())
@@ -105,7 +105,7 @@ class TestProgress:
         with Progress(3, terminal) as progress:
             progress.add(result())
             progress.add(result("needs-review"))
-            progress.skip()
+            progress.unchanged()
         last = terminal.getvalue().split("\r")[-1]
         assert "3/3" in last
         assert "100%" in last
@@ -126,7 +126,7 @@ class TestProgress:
 
     def test_it_writes_to_standard_error_by_itself(self, capsys: pytest.CaptureFixture) -> None:
         with Progress(1) as progress:
-            progress.skip()
+            progress.unchanged()
         assert capsys.readouterr().err == "1 of 1 (100 %), unchanged 1\n"
 
 

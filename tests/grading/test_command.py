@@ -1,0 +1,365 @@
+"""The commands: what they refuse, what they do again, and that no interruption costs a mark."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grading import __main__ as command
+from grading import course, sandbox, scale
+from grading.course import Order, grade
+from grading.gradebook import Book
+from grading.problem_set import problem_sets, read
+from grading.release import worked
+from tests.book.notebooks import ROOT
+
+TINY = Path(__file__).parent / "source"
+PROBLEM_SET = read(TINY / "tiny" / "tiny.ipynb")
+FULL = {"q1": "2", "q2": "3", "q3": "1", "q4": "", "total": "6", "status": "graded"}
+NOTHING = {"q1": "", "q2": "", "q3": "", "q4": "", "total": ""}
+# a run of its own, so that it can be killed; it is given folder, roster and results
+RUN = """
+import sys
+from pathlib import Path
+from grading.course import Order, grade
+submissions, roster, out, source = map(Path, sys.argv[1:])
+print(grade(Order(submissions, out, roster, source=source, workers=2)))
+"""
+
+
+class Class:
+    """A class of invented students in a folder: what they hand in, and where results go."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self.submissions, self.out = folder / "submissions", folder / "out"
+        self.roster = folder / "roster.csv"
+        self.students = [f"s{i}" for i in range(1, size + 1)]
+        lines = [f"{student},,{student} Example" for student in self.students]
+        self.roster.write_text("\n".join(["student_id,lms_id,name", *lines]), encoding="utf-8")
+        for student in self.students:
+            self.hand_in(student)
+
+    def path(self, student: str) -> Path:
+        """Return where a student's notebook is."""
+        return self.submissions / student / "tiny.ipynb"
+
+    def hand_in(self, student: str, typed: str | None = None, **answers: str) -> None:
+        """Hand in a notebook in which everything is right, but for some answers."""
+        path = self.path(student)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(worked(PROBLEM_SET, typed or student, answers, TINY))
+
+    def order(self, **changes: object) -> Order:
+        """Return the order to mark everything."""
+        usual = {"source": TINY, "workers": 2}
+        return Order(self.submissions, self.out, self.roster, **{**usual, **changes})
+
+    def rows(self) -> dict[str, dict[str, str]]:
+        """Return the lines of grades.csv by student; nobody is in it twice."""
+        with (self.out / "grades.csv").open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        rows = {line["student"]: line for line in lines}
+        assert len(rows) == len(lines)
+        return rows
+
+    def recorded(self) -> list[str]:
+        """Return the students for whom the gradebook has a result."""
+        with Book(course.database(self.out, None)) as book:
+            return [result.student.student_id for result in book.results("tiny")]
+
+    def arguments(self) -> list[str]:
+        """Return what the command `grade` is given."""
+        given = {"submissions": self.submissions, "out": self.out, "roster": self.roster}
+        options = [text for name, value in given.items() for text in (f"--{name}", str(value))]
+        return ["grade", *options, "--workers", "1"]
+
+
+def assert_row(row: dict[str, str], wanted: dict[str, str]) -> None:
+    """Hold a line of grades.csv against some of its cells."""
+    assert {name: row[name] for name in wanted} == wanted
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Class:
+    return Class(tmp_path, 3)
+
+
+@pytest.fixture
+def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command line grade the tiny problem set."""
+    monkeypatch.setattr(command, "Order", functools.partial(Order, source=TINY))
+    monkeypatch.setattr(course, "problem_sets", lambda _: problem_sets(TINY))
+
+
+@pytest.fixture
+def _idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let it fail if anything is marked at all."""
+
+    @contextmanager
+    def none(*_: object) -> Iterator[None]:
+        raise AssertionError("workers were started")
+        yield
+
+    monkeypatch.setattr(scale, "cluster", none)
+
+
+class TestRefusals:
+    """Exit status 2, one clear line, and nothing written."""
+
+    @pytest.fixture(autouse=True)
+    def _nothing_runs(self, _tiny: None, _idle: None) -> None:
+        """Use the tiny problem set, and let nothing run."""
+
+    def refused(self, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+        """Return what a refused command says."""
+        assert command.main(arguments) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert "Traceback" not in said.err
+        return said.err
+
+    @pytest.mark.parametrize("name", ["submissions", "out"])
+    def test_an_option_that_is_missing_is_named(
+        self, name: str, few: Class, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        arguments = few.arguments()
+        place = arguments.index(f"--{name}")
+        del arguments[place : place + 2]
+        said = self.refused(arguments, capsys)
+        assert said == f"{name.upper()} is missing: make grade {name.upper()}=...\n"
+        assert not few.out.exists()
+
+    @pytest.mark.parametrize("name", ["out", "roster"])
+    def test_an_export_says_what_it_needs(
+        self, name: str, few: Class, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        given = {"out": str(few.out), "roster": str(few.roster)}
+        arguments = [f"--{key}={value}" for key, value in given.items() if key != name]
+        said = self.refused(["export", *arguments], capsys)
+        assert said.startswith(f"{name.upper()} is missing: make ")
+
+    def test_an_export_of_nothing(self, few: Class, capsys: pytest.CaptureFixture[str]) -> None:
+        said = self.refused(["export", f"--out={few.out}", f"--roster={few.roster}"], capsys)
+        assert "OUT must be a folder that make grade has filled" in said
+        assert not few.out.exists()
+
+    @pytest.mark.parametrize(
+        ("option", "value", "words"),
+        [
+            ("--assignment", "tinny", "ASSIGNMENT must be one of tiny; got tinny"),
+            ("--submissions", "nowhere", "nowhere came, which is neither a folder nor a file"),
+            ("--roster", "nowhere.csv", "No such file or directory: 'nowhere.csv'"),
+        ],
+    )
+    def test_what_does_not_exist(
+        self, option: str, value: str, words: str, few: Class, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        said = self.refused([*few.arguments(), option, value], capsys)
+        assert words in said
+        assert not few.out.exists()
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (
+                b"student_id,lms_id,name\ns1,,J\xfcrgen",
+                "line 2: byte 0xfc came, which is not UTF-8",
+            ),
+            (b"student_id,name\ns1,Ada", "line 1: no column 'lms_id'"),
+            (b"student_id,lms_id,name\n", "no student came"),
+            (b"student_id,lms_id,name\ns1,,\nS1,,", "line 3: student_id 'S1' came before"),
+        ],
+    )
+    def test_a_roster_that_cannot_be_read(
+        self, content: bytes, words: str, few: Class, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        few.roster.write_bytes(content)
+        assert words in self.refused(few.arguments(), capsys)
+        assert not few.out.exists()
+
+    def test_a_folder_without_any_notebook(
+        self, few: Class, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for student in few.students:
+            few.path(student).unlink()
+        said = self.refused(few.arguments(), capsys)
+        assert "SUBMISSIONS" in said
+        assert str(few.submissions) in said
+        assert not few.out.exists()
+
+    def test_no_sandbox(
+        self, few: Class, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        reason = "the sandbox needs bwrap; install the package bubblewrap"
+        monkeypatch.setattr(sandbox, "why_unavailable", lambda: reason)
+        assert self.refused(few.arguments(), capsys) == f"{reason}\n"
+        assert not few.out.exists()
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_without_the_sandbox_it_is_loud(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = Class(tmp_path, 1)
+    monkeypatch.setattr(sandbox, "why_unavailable", lambda: "there is none")
+    assert command.main([*one.arguments(), "--unsafe-no-sandbox"]) == 0
+    assert "WITHOUT THE SANDBOX" in capsys.readouterr().err
+    assert_row(one.rows()["s1"], FULL)
+
+
+def test_an_interruption_by_hand_says_how_to_go_on(
+    few: Class, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: Order) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "grade", interrupted)
+    assert command.main(few.arguments()) == 130
+    assert "The same command goes on from here" in capsys.readouterr().err
+
+
+def test_what_make_was_given_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADE_SUBMISSIONS", "week 3; rm -rf $HOME.zip")
+    monkeypatch.setenv("GRADE_ACCEPT", "s1  s2")
+    monkeypatch.setenv("GRADE_OUT", "")
+    given = command.parser().parse_args(["grade"])
+    assert given.submissions == "week 3; rm -rf $HOME.zip"
+    assert given.accept.split() == ["s1", "s2"]
+    assert given.out is None
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_a_second_run_marks_what_is_new_and_nothing_else(
+    few: Class, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(few.arguments()) == 0
+    assert {student: row["total"] for student, row in few.rows().items()} == dict.fromkeys(
+        few.students, "6"
+    )
+    first = (few.out / "grades.csv").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(scale, "cluster", None)  # calling it would fail
+        assert command.main(few.arguments()) == 0
+    assert "unchanged 3" in capsys.readouterr().err
+    assert (few.out / "grades.csv").read_bytes() == first
+
+    few.hand_in("s2", q1="variance = -1.0")
+    few.path("s3").unlink()
+    assert command.main(few.arguments()) == 0
+    assert "graded 1, missing 1, unchanged 1" in capsys.readouterr().err
+    rows = few.rows()
+    assert_row(rows["s1"], FULL)
+    assert_row(rows["s2"], FULL | {"q1": "0", "total": "4"})
+    assert_row(rows["s3"], NOTHING | {"status": "missing"})
+    assert not (few.out / "feedback" / "s3" / "tiny.html").exists()
+    assert not (few.out / "autograded" / "s3" / "tiny" / "tiny.ipynb").exists()
+    assert few.recorded() == few.students
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_identity_is_settled_by_a_person_and_everything_is_marked_again_if_asked(
+    few: Class, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few.hand_in("s1", typed="s2")
+    assert command.main(few.arguments()) == 0
+    assert_row(few.rows()["s1"], NOTHING | {"status": "needs-review"})
+    assert "the notebook says s2" in few.rows()["s1"]["message"]
+
+    assert command.main([*few.arguments(), "--accept", "s1 s9"]) == 0
+    assert_row(few.rows()["s1"], FULL)
+    with monkeypatch.context() as patch:
+        patch.setattr(scale, "cluster", None)  # it is remembered, so nobody is marked
+        assert command.main(few.arguments()) == 0
+    assert_row(few.rows()["s1"], FULL)
+
+    capsys.readouterr()
+    assert command.main([*few.arguments(), "--again", "--accept", "s1"]) == 0
+    assert "graded 3" in capsys.readouterr().err
+    assert {student: row["total"] for student, row in few.rows().items()} == dict.fromkeys(
+        few.students, "6"
+    )
+    assert few.recorded() == few.students
+
+
+def until(is_so: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until something is the case; however long, the test fails if it never is."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    many = Class(tmp_path, 16)
+    many.hand_in("s5", q3="ordered = [0, 0]")
+    arguments = [str(each) for each in (many.submissions, many.roster, many.out, TINY)]
+    running = subprocess.Popen(
+        [sys.executable, "-c", RUN, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until(lambda: len(list(many.out.glob("autograded/*/*/*.ipynb"))) >= 3)
+    below = psutil.Process(running.pid).children(recursive=True)
+    running.send_signal(signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    psutil.wait_procs(below, timeout=60)
+    assert [process for process in below if process.is_running()] == []
+    before = many.recorded()
+    assert 3 <= len(before) < 16
+
+    notes = grade(many.order())
+    assert "16 graded" in notes
+    rows = many.rows()
+    assert set(rows) == set(many.students)
+    assert_row(rows.pop("s5"), FULL | {"q3": "0", "total": "5"})
+    for row in rows.values():
+        assert_row(row, FULL)
+    assert sorted(many.recorded()) == sorted(many.students)
+
+
+def workers() -> list[psutil.Process]:
+    """Return the processes below this one in which Dask's workers run."""
+    return [
+        process
+        for process in psutil.Process().children(recursive=True)
+        if "spawn_main" in " ".join(process.cmdline())
+    ]
+
+
+def test_a_worker_that_is_killed_costs_nobody_a_mark(tmp_path: Path) -> None:
+    many = Class(tmp_path, 60)
+    lost = {student: FULL | {"q1": "1", "total": "5"} for student in many.students[4::10]}
+    for student in lost:
+        many.hand_in(student, q1='variance = personal_numbers(student_id, "q1")["d_k"] ** 0.5')
+    killed: list[int] = []
+
+    def kill() -> None:
+        until(lambda: len(list(many.out.glob("autograded/*/*/*.ipynb"))) >= 10)
+        (victim, *_) = workers()
+        os.kill(victim.pid, signal.SIGKILL)
+        killed.append(victim.pid)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    summary = grade(many.order())
+    killer.join()
+    assert len(killed) == 1
+    assert "60 graded" in summary
+    rows = many.rows()
+    assert set(rows) == set(many.students)
+    for student, row in rows.items():
+        assert_row(row, lost.get(student, FULL))
+    assert sorted(many.recorded()) == sorted(many.students)

@@ -1,0 +1,135 @@
+"""Write the worked example of grading: the roster and what its invented students hand in.
+
+    python tools/example_submissions.py            writes grading/example
+    python tools/example_submissions.py --check    says what is out of date and fails if anything is
+
+The notebooks are made from the source of the first problem set, so that they follow it when it
+changes. One student is right, one makes mistakes that students make, one never comes to an end, one
+types somebody else's number, one hands in a file that is cut off, and one hands in nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from grading.problem_set import SOURCE, read  # noqa: E402
+from grading.release import worked  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EXAMPLE = ROOT / "grading" / "example"
+ASSIGNMENT = "problem_set_1"
+ROSTER = """\
+student_id,lms_id,name,also
+s2400001,1001,Ada Example,ada@example.org
+s2400002,1002,Bob Example,bob@example.org
+s2400003,1003,Cleo Example,cleo@example.org
+s2400004,1004,Dan Example,dan@example.org
+s2400005,1005,Eve Example,eve@example.org
+s2400006,1006,Fay Example,fay@example.org
+"""
+ADA, BOB, CLEO, DAN, EVE = (f"s240000{i}" for i in range(1, 6))
+
+PARAGRAPH = """\
+Divided by the square root of the head width the logits start with the variance
+$(d_{model} v)^2$, where $v$ is the variance of an entry of the weights, and undivided with $d_k$
+times that. Whether the undivided row is beyond $2 \\ln n$ depends on my numbers, and the line is an
+onset and no switch. Variance one takes the divisor $\\sqrt{d_k} d_{model} v$. What the square root
+does take out is the head width; that the variance be one is a choice.
+"""
+MISTAKES = {
+    "q1": """\
+mine = personal_numbers(student_id, "q1")
+within = mine["d_k"]  # every component adds one
+between = 0
+""",
+    "q2": """\
+mine = personal_numbers(student_id, "q2")
+widths = np.arange(1, 65537)
+divisors = [1, mine["constant"], np.sqrt(widths) / mine["root"], widths / mine["whole"]]
+frozen = np.zeros((4, 2))
+for row, divisor in enumerate(divisors):
+    beyond = widths[widths / divisor**2 > 2 * np.log(mine["n"])]
+    if len(beyond) > 0:
+        frozen[row] = beyond[0], beyond[-1]
+""",
+    "q3": """\
+mine = personal_numbers(student_id, "q3")
+
+
+def positions_behind(scores, divisor):
+    keep = scores.shape[-1] - mine["removed"]
+    if keep <= 0:
+        return np.zeros(scores.shape[:-1])
+    weights = np.exp(np.sort(scores)[..., :keep] / divisor)
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    order = mine["order"] / 10
+    return (weights**order).sum(axis=-1) ** (1 / (1 - order))
+""",
+    "q5": "It is right, because the variance is one then. Without it softmax saturates.\n",
+}
+ENDLESS = """\
+mine = personal_numbers(student_id, "q2")
+frozen = np.zeros((4, 2), dtype=int)
+width = 1
+while width > 0:  # it should stop at 65536
+    if (1 - mine["shared"] / 100) * width > 2 * np.log(mine["n"]):
+        frozen[0] = width, 65536
+"""
+
+
+def files() -> dict[str, bytes]:
+    """Return the files of the example by their paths in its folder."""
+    problem_set = read(SOURCE / ASSIGNMENT / f"{ASSIGNMENT}.ipynb")
+    paragraph = {"q5": PARAGRAPH}
+    notebooks = {
+        ADA: worked(problem_set, ADA, paragraph),
+        BOB: worked(problem_set, BOB, MISTAKES),
+        CLEO: worked(problem_set, CLEO, paragraph | {"q2": ENDLESS}),
+        DAN: worked(problem_set, ADA, paragraph),
+        EVE: worked(problem_set, EVE, paragraph),
+    }
+    notebooks[EVE] = notebooks[EVE][: len(notebooks[EVE]) // 2]
+    return {"roster.csv": ROSTER.encode()} | {
+        f"submissions/{student}/{ASSIGNMENT}.ipynb": content + b"\n"
+        for student, content in notebooks.items()
+    }
+
+
+def differences(folder: Path) -> list[str]:
+    """Return what is missing in a folder, is out of date, or does not belong there."""
+    wanted = files()
+    there = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    return sorted(
+        name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name)
+    )
+
+
+def main(arguments: Sequence[str] | None = None, folder: Path = EXAMPLE) -> int:
+    """Write the example, or say whether it is up to date."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    if parser.parse_args(arguments).check:
+        for name in (stale := differences(folder)):
+            sys.stderr.write(f"{name} is out of date: run tools/example_submissions.py\n")
+        return 1 if stale else 0
+    for name, content in files().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
