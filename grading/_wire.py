@@ -70,10 +70,10 @@ def encode(value: Any, depth: int = 0) -> Any:
         return {"mapping": [[str(key), encode(each, depth + 1)] for key, each in value.items()]}
     if isinstance(value, list | tuple | range):
         return [encode(each, depth + 1) for each in value]
-    return _number_or_array(value)
+    return _number_or_array(value, depth)
 
 
-def _number_or_array(value: Any) -> Any:
+def _number_or_array(value: Any, depth: int) -> Any:
     """Encode a scalar or an array of another library, or say what it is."""
     if isinstance(value, numbers.Integral):
         return int(value)
@@ -83,15 +83,17 @@ def _number_or_array(value: Any) -> Any:
         return {"complex": [float(value.real), float(value.imag)]}
     numpy = sys.modules.get("numpy")
     if numpy is not None and (isinstance(value, numpy.ndarray) or hasattr(value, "__array__")):
-        return _array(numpy, value)
+        return _array(numpy, value, depth)
     return {"unusable": type(value).__name__}
 
 
-def _array(numpy: Any, value: Any) -> Any:
+def _array(numpy: Any, value: Any, depth: int) -> Any:
     """Encode an array; entries that are hidden by a mask become NaN."""
     if isinstance(value, numpy.ma.MaskedArray):
         value = value.astype(float).filled(numpy.nan)
     array = numpy.asarray(value)
+    if array.dtype.kind == "O":  # of fractions, or of integers that are too large for others
+        return encode(array.tolist(), depth + 1)
     kind = KINDS.get(array.dtype.kind)
     if kind is None:
         return {"unusable": f"an array of {array.dtype.name}"}

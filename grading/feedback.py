@@ -62,6 +62,7 @@ TOKENS = (
     (token.Name.Function, "f"),
     (token.Name.Class, "f"),
 )
+LONG_GAP = re.compile(r"\s{100}")
 HEADLINES: dict[Status, str] = {
     "graded": "Marked",
     "needs-review": "Not marked yet",
@@ -377,7 +378,13 @@ def _code(source: str) -> Markup:
 
 
 def _coloured(source: str) -> Markup:
-    """Return the words of Python code, those of a kind in a span of that kind."""
+    """Return the words of Python code, those of a kind in a span of that kind.
+
+    The time that the lexer takes grows with the square of a gap, so that there are no colours
+    where one is long.
+    """
+    if LONG_GAP.search(source):
+        return escape(source)
     parts = []
     for kind, text in _lexer().get_tokens(source.strip("\n")):
         name = _kind(kind)

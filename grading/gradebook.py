@@ -407,7 +407,11 @@ def write_course(out: Path, url: str, source: Path) -> Path:
         settings,
         '"""Settings of nbgrader: start jupyter lab in this folder to mark by hand."""\n\n'
         "from pathlib import Path\n\n"
+        "from nbconvert.filters import clean_html, markdown2html\n\n"
         "c = get_config()\n"
+        "# what students wrote may hold HTML, which must not run in the browser of who marks it\n"
+        "clean = {'markdown2html': lambda source: clean_html(markdown2html(source))}\n"
+        "c.HTMLExporter.filters = clean\n"
         "c.CourseDirectory.root = str(Path(__file__).resolve().parent)\n"
         f"c.CourseDirectory.db_url = {address!r}\n",
         mode=0o600,

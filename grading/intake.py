@@ -102,7 +102,9 @@ class Collection:
     @property
     def is_empty(self) -> bool:
         """Return whether nobody handed in anything."""
-        return all(each.problem is not None and each.problem[0] == "missing" for each in self._planned)
+        return all(
+            each.problem is not None and each.problem[0] == "missing" for each in self._planned
+        )
 
     def __iter__(self) -> Iterator[Submission]:
         """Yield one submission after the other, with the bytes of one notebook at a time."""

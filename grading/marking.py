@@ -1,39 +1,23 @@
-"""Marks one submission: puts it in order, runs it in the sandbox, judges what comes back.
-
-The order of things keeps the hidden checks to themselves. First every cell runs as the student
-wrote it, and these outputs are all that feedback can show. An answer that is a mere value is
-collected right where its question ends. Functions are called last, with inputs that exist only
-for this run; a question's own cells are executed once more before, so that a later question that
-uses the same names does not stand in its way.
-
-A cell that ends the program costs its own question and no other: what is left runs again without
-it in a fresh sandbox.
-"""
+"""Marks one submission: puts it in order, runs it in the sandbox, judges what comes back."""
 
 from __future__ import annotations
 
 import builtins
 import hashlib
 import re
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from grading import autograded, feedback, sandbox
+from grading import autograded, feedback, running, sandbox
 from grading.judging import BrokenCheckError, Judge
 from grading.normalise import Invalid, Normalised, WorkCell, normalise
-from grading.problem_set import CHECK, ProblemSet, Question
+from grading.problem_set import ProblemSet, Question
 from grading.results import Mark, Result, Status, Student, Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-Step = sandbox.Execute | sandbox.Collect
-RESTARTS = 3
-OUT_OF_TIME = "OutOfTime"
-LATE = "it took too long and was stopped"
-AGAIN = "again "
 TIME = re.compile(r"it took longer than [0-9.]+ s")
 NO_ANSWER = "no answer came out"
 OUR_FAULT = "Something failed on our side; your instructor has been told, and nothing is lost."
@@ -174,7 +158,7 @@ def doubt_about_identity(student: Student, typed: str | None, accepted: frozense
     Examples
     --------
     >>> ada = Student("s1", "", "Ada Example", also=("ada",))
-    >>> doubt_about_identity(ada, " ADA ", frozenset())
+    >>> doubt_about_identity(ada, "ADA", frozenset())
     ''
     >>> doubt_about_identity(ada, "s2", frozenset())
     'handed in by s1, but the notebook says s2: whose personal numbers are these?'
@@ -195,9 +179,13 @@ def doubt_about_identity(student: Student, typed: str | None, accepted: frozense
 
 
 def _is_own(student: Student, typed: str) -> bool:
-    """Return whether what was typed is one of a student's own identifiers, in any case."""
-    own = {each.casefold() for each in (student.student_id, *student.also)}
-    return typed.strip().casefold() in own
+    """Return whether what was typed is an identifier of the student's.
+
+    Numbers come from what was typed, so the choice is kept small: as the roster has it, or all in
+    small letters or capitals.
+    """
+    own = {student.student_id, *student.also}
+    return typed in own | {each.lower() for each in own} | {each.upper() for each in own}
 
 
 def identity_of(student: Student, typed: str | None) -> str:
@@ -240,8 +228,8 @@ def _marked(
         for question in problem_set.questions
         if not question.by_hand
     }
-    steps = plan(work.cells, problem_set.questions, identity, asked)
-    ran = run(steps, conditions)
+    steps = running.plan(work.cells, problem_set.questions, identity, asked)
+    ran = running.run(steps, conditions.limits, unsafe=conditions.unsafe)
     marks = tuple(
         _mark(judge, question, ran, identity, asked) for question in problem_set.questions
     )
@@ -251,8 +239,7 @@ def _marked(
         )
         for i, cell in enumerate(work.cells)
     )
-    ended = [*((key, LATE) for key in _late(ran.outputs)), *ran.ended]
-    notes = (*work.notes, *(f"{_where(key, work.cells)}: {why}" for key, why in ended))
+    notes = (*work.notes, *running.reasons(ran, work.cells))
     return Result(
         student,
         submission.assignment,
@@ -273,7 +260,11 @@ def _judge(problem_set: ProblemSet) -> Judge:
 
 
 def _mark(
-    judge: Judge, question: Question, ran: Ran, student_id: str, asked: dict[str, dict[str, Any]]
+    judge: Judge,
+    question: Question,
+    ran: running.Ran,
+    student_id: str,
+    asked: dict[str, dict[str, Any]],
 ) -> Mark:
     """Return the mark of one question."""
     if question.by_hand:
@@ -284,158 +275,19 @@ def _mark(
     return judge.judge(question, given, student_id, asked[question.name])
 
 
-def _why(question: Question, ran: Ran) -> str:
+def _why(question: Question, ran: running.Ran) -> str:
     """Say why there is no answer, without what a student's function says of its inputs."""
+    ended = [why for step, why in ran.ended if step and step.question == question.name]
+    if ended:
+        return ended[0]
     reason = ran.failures.get(question.name, NO_ANSWER)
-    if not question.asks or question.name in dict(ran.ended) or TIME.fullmatch(reason):
+    if not question.asks or TIME.fullmatch(reason):
         return reason
     raised = reason.partition(":")[0]
     known = getattr(builtins, raised, None) if raised.isidentifier() else None
     if isinstance(known, type) and issubclass(known, BaseException):
         return f"your function raised {raised} when the check called it"
     return NO_ANSWER
-
-
-def plan(
-    cells: Sequence[WorkCell],
-    questions: Sequence[Question],
-    student_id: str,
-    asked: dict[str, dict[str, Any]],
-) -> list[Step]:
-    """Return what runs in the sandbox, in order.
-
-    Parameters
-    ----------
-    cells : sequence of WorkCell
-        The submission, put in order.
-    questions : sequence of Question
-        Those of the problem set.
-    student_id : str
-        The identity by the roster, which takes the place of what the student typed.
-    asked : dict
-        The inputs of each question's check.
-
-    Returns
-    -------
-    list of sandbox.Execute or sandbox.Collect
-        Each cell under its position; an answer under the name of its question.
-    """
-    checked = {each.name: each for each in questions if not each.by_hand}
-    steps: list[Step] = []
-    for i, cell in enumerate(cells):
-        if cell.kind == "code":
-            source = f"student_id = {student_id!r}" if cell.role == "identity" else cell.source
-            steps.append(sandbox.Execute(str(i), source))
-        question = checked.get((cell.name or "").removesuffix(CHECK))
-        if cell.role == "check" and question and not question.asks:
-            steps.append(_collect(question, {}))
-    for question in checked.values():
-        if question.asks:
-            steps += [
-                sandbox.Execute(f"{AGAIN}{i}", cell.source)
-                for i, cell in enumerate(cells)
-                if cell.question == question.name
-                and cell.kind == "code"
-                and cell.role in ("answer", "own")
-            ]
-            steps.append(_collect(question, asked[question.name]))
-    return steps
-
-
-def _collect(question: Question, inputs: dict[str, Any]) -> sandbox.Collect:
-    """Return the step that hands over the answer to a question."""
-    return sandbox.Collect(question.name, question.functions["answer"], inputs)
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What came out of the sandbox, over all its restarts.
-
-    Attributes
-    ----------
-    outputs : dict
-        The outputs of each cell by its position, as text.
-    answers : dict
-        The answers that came out, by question.
-    failures : dict
-        Why an answer did not come out, by question.
-    ended : tuple of (str, str)
-        The steps that ended the program, each with the reason for the student.
-    cpu_seconds : float
-        Processor time.
-    """
-
-    outputs: dict[str, list[dict[str, Any]]]
-    answers: dict[str, Any]
-    failures: dict[str, str]
-    ended: tuple[tuple[str, str], ...] = ()
-    cpu_seconds: float = 0.0
-
-
-def run(steps: Sequence[Step], conditions: Conditions) -> Ran:
-    """Run every step, and run the rest again without a step that ends the program.
-
-    Parameters
-    ----------
-    steps : sequence of sandbox.Execute or sandbox.Collect
-        What `plan` returned.
-    conditions : Conditions
-        The limits; the time of all restarts together is limited as well.
-    """
-    ran = Ran({}, {}, {})
-    left, until = list(steps), time.monotonic() + conditions.limits.wall_seconds
-    for _ in range(RESTARTS + 1):
-        seconds = until - time.monotonic()
-        if seconds <= 0:
-            break
-        limits = replace(conditions.limits, wall_seconds=seconds)
-        found = sandbox.run(left, limits, unsafe=conditions.unsafe)
-        ran = _joined(ran, found)
-        if not found.ended or found.stopped_at is None:
-            break
-        left = [
-            step
-            for step in left
-            if step.key != found.stopped_at
-            and not (isinstance(step, sandbox.Collect) and step.key in ran.answers | ran.failures)
-        ]
-    return ran
-
-
-def _joined(before: Ran, found: sandbox.Run) -> Ran:
-    """Return what is known after another run; what came out first stands."""
-    failures, ended = before.failures | found.failures, before.ended
-    if found.ended:
-        key = found.stopped_at or ""
-        ended = (*ended, (key, found.ended))
-        failures = {key: found.ended} | failures
-    return Ran(
-        found.outputs | before.outputs,
-        found.answers | before.answers,
-        failures,
-        ended,
-        before.cpu_seconds + found.cpu_seconds,
-    )
-
-
-def _late(outputs: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Return the cells that were interrupted because they took too long."""
-    return [
-        key
-        for key, shown in outputs.items()
-        if any(each.get("ename") == OUT_OF_TIME for each in shown)
-    ]
-
-
-def _where(key: str, cells: Sequence[WorkCell]) -> str:
-    """Say in the student's terms during which step something happened."""
-    position = key.removeprefix(AGAIN)
-    if not position.isdecimal():
-        return f"the check of {key}" if key else "the whole notebook"
-    cell = cells[int(position)]
-    return (
-        f"your code for {cell.question}" if cell.question else f"the cell {cell.name or position}"
-    )
 
 
 def _paragraphs(cells: Iterable[WorkCell]) -> dict[str, str]:

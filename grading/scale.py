@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import itertools
 import os
+import tempfile
 import time
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grading.marking import OUR_FAULT, RESTARTS, Conditions, mark, without_points
+from grading.marking import OUR_FAULT, Conditions, mark, without_points
 from grading.results import Result, Submission
-from grading.sandbox import SandboxUnavailable
+from grading.sandbox import SandboxUnavailable, why_unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from grading.problem_set import ProblemSet
 
 BATCH = 10
-TRIES = 3
+TRIES = 2
 AHEAD = 2
 
 
@@ -60,6 +61,8 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
         raise ValueError(f"WORKERS must be at least 1; got {workers}")
     # A batch that kills its worker is sent again in pieces by us, not as a whole by Dask.
     dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    # Dask remembers a thousand messages to each worker; ours carry submissions.
+    dask.config.set({"distributed.admin.low-level-log-length": 10})
     if scheduler:
         try:
             client = Client(scheduler, timeout="10s")
@@ -69,11 +72,14 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
             yield client
         return
     with (
+        tempfile.TemporaryDirectory(prefix="grading-") as scratch,
+        dask.config.set({"temporary-directory": scratch}),
         LocalCluster(
             n_workers=workers or os.cpu_count() or 1,
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             memory_limit=0,
+            local_directory=scratch,
             security=True,  # or whoever else works on this machine could send work to it
         ) as local,
         Client(local) as client,
@@ -123,8 +129,11 @@ def _mark_safely(submission: Submission, problem_set: ProblemSet, conditions: Co
     """Mark one submission; where the grader itself fails on it, the others still get theirs."""
     try:
         return mark(submission, problem_set, conditions)
-    except SandboxUnavailable:
-        raise
+    except SandboxUnavailable as failure:
+        if not conditions.unsafe and why_unavailable():
+            raise
+        reason = f"its sandbox did not start: {failure}"[:300]
+        return without_points(submission, problem_set, "needs-review", reason, told=OUR_FAULT)
     except Exception as failure:  # noqa: BLE001, one submission must not stop the others
         reason = f"the grader itself failed: {type(failure).__name__}: {failure}"[:300]
         return without_points(submission, problem_set, "needs-review", reason, told=OUR_FAULT)
@@ -167,35 +176,57 @@ def mark_all(
         If a worker cannot keep students' code in a sandbox.
     """
     fresh = (Batch(tuple(each)) for each in _batched(submissions, size))
-    again: deque[Batch] = deque()
-    running: dict[Future, Batch] = {}
-
-    def send(batch: Batch) -> None:
-        assignments = {each.assignment for each in batch.submissions}
-        needed = {name: problem_sets[name] for name in assignments}
-        batch.since = time.monotonic()
-        future = client.submit(
-            work or mark_batch, batch.submissions, needed, conditions, pure=False
-        )
-        running[future] = batch
-
-    while True:
-        places = AHEAD * max(1, len(client.nthreads()))
-        while len(running) < places and (batch := _next(again, fresh)):
-            send(batch)
-        if not running:
-            return
-        for future in _finished(running, conditions):
-            batch = running.pop(future)
-            if future.status == "pending":
-                _stop(client, future)
-                for other in running.values():  # they waited for this one
-                    other.since = time.monotonic()
-            results, retry = _outcome(future, batch, problem_sets)
-            future.release()
-            again.extend(retry)
-            if results:
+    under_way = _UnderWay(client, problem_sets, conditions, work or mark_batch)
+    while under_way.send_all(fresh):
+        for future in _finished(under_way.running, conditions):
+            if results := under_way.take(future):
                 yield results
+
+
+@dataclass
+class _UnderWay:
+    """The batches that are on the cluster, and those that have to be sent again."""
+
+    client: Client
+    problem_sets: Mapping[str, ProblemSet]
+    conditions: Conditions
+    work: Callable[..., list[Result]]
+    running: dict[Future, Batch] = field(default_factory=dict)
+    again: deque[Batch] = field(default_factory=deque)
+    # for the last time, when nothing else runs that could do harm
+    alone: deque[Batch] = field(default_factory=deque)
+
+    def send_all(self, fresh: Iterator[Batch]) -> bool:
+        """Send what there is room for, and return whether anything is under way."""
+        places = AHEAD * max(1, len(self.client.nthreads()))
+        while len(self.running) < places and (batch := _next(self.again, fresh)):
+            self.send(batch)
+        if not self.running and self.alone:
+            self.send(self.alone.popleft())
+        return bool(self.running)
+
+    def send(self, batch: Batch) -> None:
+        """Send one batch."""
+        assignments = {each.assignment for each in batch.submissions}
+        needed = {name: self.problem_sets[name] for name in assignments}
+        batch.since = time.monotonic()
+        future = self.client.submit(
+            self.work, batch.submissions, needed, self.conditions, pure=False
+        )
+        self.running[future] = batch
+
+    def take(self, future: Future) -> list[Result]:
+        """Return the results of a batch that is done, or see to it that it is sent again."""
+        batch = self.running.pop(future)
+        if future.status == "pending":
+            _stop(self.client, future)
+            for other in self.running.values():  # they waited for this one
+                other.since = time.monotonic()
+        results, retry = _outcome(future, batch, self.problem_sets)
+        future.release()
+        for each in retry:
+            (self.alone if each.tries == TRIES else self.again).append(each)
+        return results
 
 
 def batch_size(count: int, workers: int) -> int:
@@ -247,7 +278,7 @@ def _finished(running: Mapping[Future, Batch], conditions: Conditions) -> list[F
 
 def _patience(batch: Batch, conditions: Conditions) -> float:
     """Return how long a batch can take at most, waiting for a free worker included."""
-    each = conditions.limits.wall_seconds + (RESTARTS + 1) * conditions.limits.cell_seconds
+    each = 60 + conditions.limits.wall_seconds
     return 60 + (AHEAD + 1) * BATCH * each if len(batch.submissions) > 1 else 60 + AHEAD * each
 
 
@@ -273,6 +304,6 @@ def _outcome(
     if batch.tries < TRIES:
         return [], [Batch(batch.submissions, batch.tries + 1)]
     (submission,) = batch.submissions
-    lost = f"could not be marked: its worker was lost {TRIES} times"
+    lost = f"could not be marked: its worker was lost {TRIES + 1} times"
     problem_set = problem_sets[submission.assignment]
     return [without_points(submission, problem_set, "needs-review", lost, told=OUR_FAULT)], []

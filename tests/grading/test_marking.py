@@ -11,11 +11,12 @@ import pytest
 
 from grading import marking, sandbox
 from grading.judging import BrokenCheckError, Judge
-from grading.marking import Conditions, doubt_about_identity, mark, plan
-from grading.normalise import normalise
+from grading.marking import Conditions, doubt_about_identity, identity_of, mark
+from grading.normalise import WorkCell, normalise
 from grading.problem_set import ProblemSet, problem_sets, read
 from grading.release import worked
 from grading.results import Mark, Result, Student, Submission
+from grading.running import plan
 
 SOURCE = Path(__file__).resolve().parent / "source"
 TINY = problem_sets(SOURCE)["tiny"]
@@ -81,8 +82,9 @@ def test_numbers_are_those_of_the_roster_and_not_of_the_notebook() -> None:
         "import os; os._exit(0)",
         "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
         "while True:\n    pass",
+        "kept = []\nwhile True:\n    kept.append(bytearray(10**8))",
     ],
-    ids=["exit", "kill", "loop"],
+    ids=["exit", "kill", "loop", "memory"],
 )
 def test_what_ends_the_program_costs_only_its_own_question(ending: str) -> None:
     result = marked({"q1": ending})
@@ -186,10 +188,17 @@ def test_a_check_that_fails_itself_is_for_a_person_and_tells_the_student_nothing
 
 
 class TestIdentity:
-    @pytest.mark.parametrize("typed", ["s1", " S1 ", "ada"])
-    def test_an_own_identifier_is_no_doubt(self, typed: str) -> None:
+    @pytest.mark.parametrize("typed", ["s1", "S1", "ada", "Ada"])
+    def test_an_own_identifier_is_no_doubt_and_gives_the_numbers(self, typed: str) -> None:
         student = Student("s1", "", "", also=("Ada",))
         assert doubt_about_identity(student, typed, frozenset()) == ""
+        assert identity_of(student, typed) == typed
+
+    @pytest.mark.parametrize("typed", ["aDa", "adA", " s1", "s2", "", None])
+    def test_numbers_cannot_be_chosen_by_the_case_of_letters(self, typed: str | None) -> None:
+        student = Student("s1", "", "", also=("Ada",))
+        assert doubt_about_identity(student, typed, frozenset())
+        assert identity_of(student, typed) == "s1"
 
     @pytest.mark.parametrize(
         ("typed", "words"), [("s2", "says s2"), ("", "no student number"), (None, "no student")]
@@ -259,15 +268,49 @@ class TestInputs:
         assert found == Mark("q1", 2.0, 2.0)
 
 
-def test_values_are_collected_in_place_and_functions_last() -> None:
-    cells = normalise(worked(TINY, "s1", {}, SOURCE), TINY).cells
-    steps = plan(cells, TINY.questions, "s1", {"q2": {"tau": 1.0}})
-    kinds = [step.key for step in steps if isinstance(step, sandbox.Collect)]
-    assert kinds == ["q1", "q3", "q2"]
-    assert steps[-1].inputs == {"tau": 1.0}
-    assert [step.key for step in steps].index("q1") < len(steps) - 4
-    assert steps[-2].key.startswith(marking.AGAIN)
-    assert any(step.source == "student_id = 's1'" for step in steps)
+def cells_with(answers: dict[str, str]) -> tuple[WorkCell, ...]:
+    return normalise(worked(TINY, "s1", answers, SOURCE), TINY).cells
+
+
+class TestThePlan:
+    def test_values_are_collected_in_place_and_functions_last(self) -> None:
+        steps = plan(cells_with({}), TINY.questions, "s1", {"q2": {"tau": 1.0}})
+        assert [step.question for step in steps if step.collects] == ["q1", "q3", "q2"]
+        assert steps[-1].does.inputs == {"tau": 1.0}
+        keys = [step.does.key for step in steps]
+        assert len(set(keys)) == len(keys)
+        typed = keys.index("2")
+        assert steps[typed + 1].does.source == "student_id = 's1'"
+
+    def test_only_the_questions_own_cells_run_once_more(self) -> None:
+        steps = plan(cells_with({}), TINY.questions, "s1", {"q2": {}})
+        assert [step.question for step in steps if " for q2" in step.does.key] == ["q2"]
+
+    @pytest.mark.parametrize(
+        "later",
+        [
+            "def helper(): pass",
+            "helper = 3",
+            "helper: int = 3",
+            "import helper",
+            "from math import pi as helper",
+            "for helper in (): pass",
+            "other, helper = 1, 2",
+            "helper += 1",
+            "helper[0] = 1",
+            "if True:\n    helper = 2",
+            "(helper := 4)",
+        ],
+    )
+    def test_a_name_that_changes_its_meaning_brings_all_cells_before_it_back(
+        self, later: str
+    ) -> None:
+        first = "def helper():\n    return 1\nvariance = helper()"
+        cells = cells_with({"q1": first, "q3": later})
+        steps = plan(cells, TINY.questions, "s1", {"q2": {}})
+        again = [step.cell for step in steps if " for q2" in step.does.key]
+        names = [cells[i].name for i in again if i is not None]
+        assert names == ["numbers", "identity", "setup", "q1", "q2"]
 
 
 class TestReading:

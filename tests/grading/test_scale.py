@@ -104,7 +104,6 @@ def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scale, "_patience", lambda *_: 2.0)
-    monkeypatch.setattr(scale, "TRIES", 1)
     found = outcomes(client, [came_in(i, "sleep" if i == 1 else "fine") for i in range(4)])
     assert {name: each.status for name, each in found.items()} == {
         "s0": "graded",

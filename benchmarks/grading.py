@@ -1,0 +1,282 @@
+"""Measure what marking costs, beside plain nbgrader, and what happens when workers die.
+
+``make bench-grading`` calls this in the instructor's environment. Processor time is that of the
+whole machine while a program runs, so that nothing started by it is left out; nothing else should
+run meanwhile. Plain nbgrader gets the same submissions and the same checks, in its own process
+without any sandbox, and writes neither feedback nor tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import datetime as dt
+import json
+import os
+import platform
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import psutil
+
+from benchmarks.facts import processor
+from benchmarks.grading_report import COMMITTED, load, tables
+from grading.problem_set import SOURCE, ProblemSet, problem_sets
+from grading.release import worked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+WRITTEN = ROOT / "_build" / "bench" / "grading.json"
+FULL = {"bulk": 20, "rounds": 3, "speed": 40, "many": 1000, "payloads": 10_000}
+PARTS = ("bulk", "speed", "many", "memory")
+QUICK = {"bulk": 5, "rounds": 1, "speed": 10, "many": 40, "payloads": 500}
+# nbgrader calls other programs of its environment
+PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+HOSTILE = 20  # one submission in so many
+NBGRADER = """
+c = get_config()
+c.CourseDirectory.course_id = "plain"
+c.ClearSolutions.code_stub = {"python": "# your code here"}
+c.Execute.timeout = 120
+"""
+ATTACKS = {
+    "ends the program": "import os\nos._exit(0)",
+    "never ends": "while True:\n    pass",
+    "takes memory": "kept = []\nwhile True:\n    kept.append(bytearray(10**8))",
+    "forks": "import os\nwhile True:\n    os.fork()",
+    "prints without end": "while True:\n    print('x' * 10_000)",
+}
+
+
+class Taken(NamedTuple):
+    """What a program took."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+@contextlib.contextmanager
+def measured() -> Iterator[list[Taken]]:
+    """Measure the time on the clock, and the processor time of the whole machine."""
+    found: list[Taken] = []
+    before, started = _busy(), time.perf_counter()
+    yield found
+    found.append(Taken(time.perf_counter() - started, _busy() - before))
+
+
+def _busy() -> float:
+    """Return the seconds that all processors were at work so far."""
+    times = psutil.cpu_times()
+    return times.user + times.nice + times.system
+
+
+def hand_in(folder: Path, problem_set: ProblemSet, count: int, hostile: int = 0) -> dict[str, str]:
+    """Write submissions, and return the attack of each student who made one."""
+    attacks, names = {}, list(ATTACKS)
+    for i in range(count):
+        student, answers = f"s{i:05d}", {}
+        if hostile and i % hostile == hostile - 1:
+            attack = names[len(attacks) % len(names)]
+            attacks[student] = attack
+            answers = {problem_set.questions[0].name: ATTACKS[attack]}
+        path = folder / student / problem_set.name / f"{problem_set.name}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(worked(problem_set, student, answers))
+    return attacks
+
+
+def run(command: list[str], folder: Path) -> None:
+    """Run a command to its end; what it printed is shown if it fails."""
+    done = subprocess.run(  # noqa: S603, commands of this file
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PATH": PATH},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+def marked(submissions: Path, out: Path, workers: int) -> list[str]:
+    """Return the command that marks submissions."""
+    return [
+        *(sys.executable, "-m", "grading", "grade", "--submissions", str(submissions)),
+        *("--out", str(out), "--workers", str(workers)),
+    ]
+
+
+def plain(folder: Path, problem_set: ProblemSet, submissions: Path) -> Taken:
+    """Mark with plain nbgrader."""
+    course = folder / "plain"
+    shutil.copytree(SOURCE / problem_set.name, course / "source" / problem_set.name)
+    (course / "nbgrader_config.py").write_text(NBGRADER, encoding="utf-8")
+    nbgrader = [sys.executable, "-m", "nbgrader"]
+    run([*nbgrader, "generate_assignment", problem_set.name], course)
+    shutil.copytree(submissions, course / "submitted")
+    with measured() as found:
+        run([*nbgrader, "autograde", problem_set.name], course)
+    shutil.rmtree(course)
+    return found[0]
+
+
+def ours(folder: Path, submissions: Path, workers: int = 1) -> Taken:
+    """Mark with the grader of this project: sandbox, feedback, tables and all."""
+    out = folder / "out"
+    with measured() as found:
+        run(marked(submissions, out, workers), ROOT)
+    shutil.rmtree(out)
+    return found[0]
+
+
+def bulk(problem_set: ProblemSet, count: int, rounds: int) -> dict[str, Any]:
+    """Compare processor time per submission, the two taking turns."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        hand_in(folder / "in", problem_set, count)
+        pairs = [
+            (ours(folder, folder / "in"), plain(folder, problem_set, folder / "in"))
+            for _ in range(rounds)
+        ]
+    return {
+        "submissions": count,
+        "rounds": rounds,
+        "ours": statistics.median(each.cpu_seconds for each, _ in pairs) / count,
+        "plain": statistics.median(each.cpu_seconds for _, each in pairs) / count,
+        "ratio": statistics.median(a.cpu_seconds / b.cpu_seconds for a, b in pairs),
+    }
+
+
+def speed(problem_set: ProblemSet, count: int, rounds: int) -> dict[str, Any]:
+    """Compare two workers with one, the two taking turns."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        hand_in(folder / "in", problem_set, count)
+        pairs = [
+            (ours(folder, folder / "in", 1), ours(folder, folder / "in", 2)) for _ in range(rounds)
+        ]
+    return {
+        "submissions": count,
+        "rounds": rounds,
+        "one": statistics.median(each.seconds for each, _ in pairs),
+        "two": statistics.median(each.seconds for _, each in pairs),
+        "ratio": statistics.median(a.seconds / b.seconds for a, b in pairs),
+    }
+
+
+def many(problem_set: ProblemSet, count: int) -> dict[str, Any]:
+    """Mark many, one in twenty of them hostile, and kill a worker twice on the way."""
+    points = sum(each.points for each in problem_set.questions if not each.by_hand)
+    first = problem_set.questions[0].points
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        attacks = hand_in(folder / "in", problem_set, count, HOSTILE)
+        killer = threading.Thread(target=kill_workers, args=(folder / "out", count), daemon=True)
+        with measured() as found:
+            killer.start()
+            run(marked(folder / "in", folder / "out", 2), ROOT)
+        with (folder / "out" / "grades.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    right = sum(
+        row["status"] == "graded"
+        and float(row["total"]) == points - (first if row["student"] in attacks else 0)
+        for row in rows
+    )
+    students = {row["student"] for row in rows}
+    return {
+        "submissions": count,
+        "hostile": len(attacks),
+        "right": right,
+        "lost": count - len(students),
+        "doubled": len(rows) - len(students),
+        "killed": KILLED,
+        "seconds": found[0].seconds,
+    }
+
+
+KILLED: list[float] = []
+
+
+def kill_workers(out: Path, count: int) -> None:
+    """Kill a worker after a quarter and after half of the submissions."""
+    KILLED.clear()
+    for share in (0.25, 0.5):
+        while len(list(out.glob("autograded/*"))) < share * count:
+            time.sleep(0.5)
+        if workers := _workers():
+            os.kill(workers[0].pid, signal.SIGKILL)
+            KILLED.append(share)
+
+
+def _workers() -> list[psutil.Process]:
+    """Return the processes in which Dask's workers run: those that were spawned."""
+    return [
+        process
+        for process in psutil.Process().children(recursive=True)
+        if "spawn_main" in " ".join(process.cmdline())
+    ]
+
+
+def memory(count: int) -> dict[str, Any]:
+    """Return the peak memory of the process that hands out work and writes, for many results."""
+    done = subprocess.run(  # noqa: S603, this file's own
+        [sys.executable, "-m", "benchmarks.grading_memory", str(count)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr[-2000:])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print the tables, and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer submissions")
+    parser.add_argument("--update", action="store_true", help="replace the committed results")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="only these")
+    given = parser.parse_args(arguments)
+    sizes = QUICK if given.quick else FULL
+    name, problem_set = next(iter(problem_sets().items()))
+    measure = {
+        "bulk": lambda: bulk(problem_set, sizes["bulk"], sizes["rounds"]),
+        "speed": lambda: speed(problem_set, sizes["speed"], sizes["rounds"]),
+        "many": lambda: many(problem_set, sizes["many"]),
+        "memory": lambda: memory(sizes["payloads"]),
+    }
+    before = load() if COMMITTED.exists() and set(given.parts) != set(PARTS) else {}
+    results = before | {part: measure[part]() for part in given.parts}
+    results["settings"] = {"quick": given.quick, "problem_set": name}
+    results["machine"] = {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "nbgrader": version("nbgrader"),
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+    }
+    for path in [WRITTEN, *([COMMITTED] if given.update else [])]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    if set(PARTS) <= set(results):
+        sys.stdout.write(tables(results) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

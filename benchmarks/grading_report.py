@@ -1,0 +1,79 @@
+"""Turn the measurements of the grader into tables with their targets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+COMMITTED = Path(__file__).resolve().parent / "grading.json"
+LEAST_SPEED_UP = 1.8
+MOST_MEGABYTES = 500
+STRETCH = 0.7
+
+
+def load() -> dict[str, Any]:
+    """Return the committed results."""
+    return json.loads(COMMITTED.read_text(encoding="utf-8"))
+
+
+def rows(results: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
+    """Return what was measured, how much, the target, and whether it was met.
+
+    Parameters
+    ----------
+    results : dict
+        As `benchmarks.grading` writes them.
+    """
+    bulk, speed = results["bulk"], results["speed"]
+    many, memory = results["many"], results["memory"]
+    return [
+        (
+            "processor time of a submission, relative to plain nbgrader without a sandbox",
+            f"{bulk['ratio']:.2f} ({bulk['ours']:.2f} s against {bulk['plain']:.2f} s)",
+            f"at most 1, at best {STRETCH}",
+            bulk["ratio"] <= 1,
+        ),
+        (
+            "two workers against one",
+            f"{speed['ratio']:.2f} times as fast ({speed['two']:.0f} s, {speed['one']:.0f} s)",
+            f"at least {LEAST_SPEED_UP}",
+            speed["ratio"] >= LEAST_SPEED_UP,
+        ),
+        (
+            (
+                f"{many['submissions']} submissions, {many['hostile']} of them hostile, "
+                f"a worker killed {len(many['killed'])} times"
+            ),
+            (
+                f"{many['right']} right, {many['lost']} lost, {many['doubled']} doubled; "
+                f"{many['seconds'] / many['submissions']:.2f} s each"
+            ),
+            "all right, a worker killed twice",
+            many["right"] == many["submissions"]
+            and many["lost"] == many["doubled"] == 0
+            and len(many["killed"]) == 2,
+        ),
+        (
+            f"memory of the coordinating process, {memory['submissions']} simulated results",
+            f"{memory['megabytes']:.0f} MB",
+            f"at most {MOST_MEGABYTES} MB",
+            memory["megabytes"] <= MOST_MEGABYTES and memory["rows"] == memory["submissions"],
+        ),
+    ]
+
+
+def tables(results: dict[str, Any]) -> str:
+    """Return the table in Markdown.
+
+    Parameters
+    ----------
+    results : dict
+        As `benchmarks.grading` writes them.
+    """
+    lines = ["| what | measured | target | |", "|---|---|---|---|"]
+    lines += [
+        f"| {what} | {found} | {target} | {'met' if met else '**missed**'} |"
+        for what, found, target, met in rows(results)
+    ]
+    return "\n".join(lines)
