@@ -86,7 +86,6 @@ bench: $(BENCH)/.ready
 	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
 	$(BENCH_RUN) -m benchmarks $(ARGS)
 	$(MAKE) bench-figures
-	$(MAKE) bench-grading
 
 # Nothing else should run meanwhile: it goes by the time that the whole machine is at work.
 bench-grading: $(GRADING)/.ready
