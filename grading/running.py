@@ -193,9 +193,9 @@ def run(
         within = replace(limits, wall_seconds=min(seconds, limits.wall_seconds))
         found = sandbox.run([step.does for step in left], within, unsafe=unsafe)
         stopped = next((step for step in left if step.does.key == found.stopped_at), None)
+        if greedy := _greedy(left, found):
+            stopped, found = greedy, _until(greedy, left, found)
         _add(ran, found, stopped)
-        if stopped is None and (stopped := _greedy(left, found)):
-            ran.ended.append((stopped, GREEDY))
         if stopped is None:
             break
         left = _without(left, stopped, ran, ends)
@@ -209,6 +209,16 @@ def _greedy(steps: Sequence[Step], found: sandbox.Run) -> Step | None:
         if any(each.get("ename") == "MemoryError" for each in shown):
             return step
     return None
+
+
+def _until(last: Step, steps: Sequence[Step], found: sandbox.Run) -> sandbox.Run:
+    """Return what came out up to a step that spoilt what came after it."""
+    keys = {step.does.key for step in steps[: steps.index(last) + 1]}
+    kept = [
+        {key: value for key, value in part.items() if key in keys}
+        for part in (found.outputs, found.answers, found.failures)
+    ]
+    return sandbox.Run(*kept, GREEDY, last.does.key, found.cpu_seconds)
 
 
 def _add(ran: Ran, found: sandbox.Run, stopped: Step | None) -> None:

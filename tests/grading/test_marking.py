@@ -91,6 +91,15 @@ def test_what_ends_the_program_costs_only_its_own_question(ending: str) -> None:
     assert points(result) == {"q1": 0, "q2": 3, "q3": 1, "q4": None}
 
 
+def test_what_takes_all_memory_spoils_nothing_that_comes_after_it() -> None:
+    hoard = "kept = []\nwhile True:\n    kept.append(bytearray(10**7))"
+    needs = "big = np.ones(3 * 10**7)\n"
+    needs += 'ordered = sorted(personal_numbers(student_id, "q3").values())[::-1]'
+    result = marked({"q1": hoard, "q3": needs})
+    assert points(result) == {"q1": 0, "q2": 3, "q3": 1, "q4": None}
+    assert "all the memory" in message(result, "q1")
+
+
 def test_a_function_that_ends_the_program_costs_only_its_own_question() -> None:
     result = marked({"q2": DEFINE + "    import os; os._exit(3)"})
     assert points(result) == {"q1": 2, "q2": 0, "q3": 1, "q4": None}
