@@ -1,14 +1,16 @@
 """The page that a student gets back: the marks, why, and the work as it ran.
 
 Whatever a student or a student's code wrote is text here and nothing else: it is escaped by the
-template, Markdown keeps no HTML and no pictures, and of outputs only text and PNG images are
-shown. The page loads nothing, and its content security policy would not let it.
+template, Markdown keeps no HTML and no pictures, formulas become MathML of known elements, and of
+outputs only text and PNG images are shown. The page loads nothing, and its content security policy
+would not let it.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +24,7 @@ from markupsafe import Markup, escape
 from pygments import token
 from pygments.lexers.python import PythonLexer
 
+from grading.formulas import mathml
 from grading.results import Mark, Status, Student
 
 if TYPE_CHECKING:
@@ -36,8 +39,10 @@ MOST_NOTES = 20
 LARGEST_IMAGE = 1_500_000
 MOST_PIXELS = 16_000_000
 LARGEST_PAGE = 4_000_000
+MOST_SET = 40_000
 """What may be shown: characters of a cell, an output, a message; outputs of a cell; notes;
-characters of an image in base64 and its pixels; characters of all cells and outputs together."""
+characters of an image in base64 and its pixels; characters of all cells and outputs together;
+characters of a student's texts in which formulas are set, which takes time."""
 
 PNG = b"\x89PNG\r\n\x1a\n"
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -53,6 +58,17 @@ GIVEN = ("text", "locked", "check")
 WEB = re.compile(r"(?:https?://|mailto:)[^\s<>\"']+", re.IGNORECASE)
 CODE_SPAN = re.compile(r"`([^`\n]+)`|\$([^$\n]+)\$")
 TITLE = re.compile(r"\A\s*(#{1,6}[ ]+(.+))$", re.MULTILINE)
+TAG = re.compile(r"<[^<>]*>")
+WIDE = 20
+"""The characters, a space counted twice, that a formula has if a narrow screen may not hold it."""
+POINTS = re.compile(r"\s*\([\d.]+ points?\)\s*\Z")
+BRACKETED = r"(?:[^\\]|\\[^()\[\]]){1,2000}?"
+INLINE_BRACKETS = (
+    rf"(?P<slashes>\\\\?)(?:\((?P<round>{BRACKETED})(?P=slashes)\)"
+    rf"|\[(?P<square>{BRACKETED})(?P=slashes)\])"
+)
+BLOCK_BRACKETS = rf"^ {{0,3}}(?P<slashes>\\\\?)\[(?P<block>{BRACKETED})(?P=slashes)\][ \t]*(?:\n|$)"
+"""Formulas between backslashes and brackets; a notebook wants two backslashes, TeX one."""
 TOKENS = (
     (token.Comment, "c"),
     (token.String, "s"),
@@ -263,6 +279,19 @@ def _span(found: re.Match[str]) -> str:
     return f"<code>{found[1]}</code>" if found[1] else f'<code class="tex">{found[2]}</code>'
 
 
+def _formula(tex: str, *, display: bool = False) -> str:
+    """Return a formula that scrolls within itself where it is wide; nothing if it cannot be set."""
+    found = mathml(tex, display=display)
+    if found is None:
+        return ""
+    formula = str(visible(found))
+    wide = len(TAG.sub("", formula)) + 2 * formula.count("<mspace") > WIDE
+    if not display and not wide:
+        return formula
+    reached = ' tabindex="0" role="group" aria-label="formula"' if wide else ""
+    return f'<span class="formula{" display" if display else ""}"{reached}>{formula}</span>'
+
+
 def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
     """Return what is said of one question."""
     verdict, words = _verdict(mark)
@@ -288,10 +317,16 @@ def _verdict(mark: Mark) -> tuple[str, str]:
 
 
 def _title(problem_set: ProblemSet, question: str) -> Markup:
-    """Return the heading of a question's text, or its name."""
+    """Return the heading of a question's text without its points, or its name."""
     cell = problem_set.by_name.get(f"{question}_text")
     found = TITLE.match(cell.source) if cell else None
-    return _words(found[2] if found else question)
+    safe = str(escape(visible(POINTS.sub("", found[2]) if found else question)))
+    return Markup(CODE_SPAN.sub(_set_span, safe))  # noqa: S704, escaped on the line above
+
+
+def _set_span(found: re.Match[str]) -> str:
+    """Return a span of code, or a formula."""
+    return (_formula(html.unescape(found[2])) if found[2] else "") or _span(found)
 
 
 def _identifier(question: str) -> str:
@@ -302,9 +337,11 @@ def _identifier(question: str) -> str:
 def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
     """Return the cells for the template, and how many had no more room."""
     blocks: list[Block] = []
-    size, placed = 0, set()
+    size, texts, placed = 0, 0, set()
     for cell in cells:
-        block = _block(cell, rows)
+        if cell.kind == "markdown" and cell.role not in GIVEN:
+            texts += len(cell.source)
+        block = _block(cell, rows, formulas=cell.role in GIVEN or texts <= MOST_SET)
         size += len(block.body) + sum(len(text) for _, text in block.outputs)
         if size > LARGEST_PAGE:
             return blocks, len(cells) - len(blocks)
@@ -315,7 +352,7 @@ def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[B
     return blocks, 0
 
 
-def _block(cell: ShownCell, rows: Mapping[str, Row]) -> Block:
+def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block:
     """Return a cell for the template."""
     given = cell.role in GIVEN
     heading, source = _parted(cell.source) if given and cell.kind != "code" else ("", cell.source)
@@ -324,7 +361,7 @@ def _block(cell: ShownCell, rows: Mapping[str, Row]) -> Block:
         _label(cell),
         given,
         _markdown(visible(heading), given=True),
-        _body(cell, source),
+        _body(cell, source, formulas=formulas),
         f"output of cell {cell.name}" if cell.name else "output of a cell that you added",
     )
     if cell.kind == "code":
@@ -356,13 +393,13 @@ def _label(cell: ShownCell) -> str:
     return labels.get(cell.role, code if cell.kind == "code" else text)
 
 
-def _body(cell: ShownCell, source: str) -> Markup:
+def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
     """Return the source of a cell, rendered."""
     source = visible(_cut(source, LONGEST_SOURCE))
     if cell.kind == "code":
         return _code(source)
     if cell.kind == "markdown":
-        return _markdown(source, given=cell.role in GIVEN)
+        return _markdown(source, given=cell.role in GIVEN, formulas=formulas)
     return _plain(source)
 
 
@@ -411,11 +448,14 @@ class _Renderer(mistune.HTMLRenderer):
     ----------
     given : bool
         Whether it is the problem set's own text, whose headings are the page's headings.
+    formulas : bool
+        Whether formulas are set; otherwise their source is shown.
     """
 
-    def __init__(self, *, given: bool) -> None:
+    def __init__(self, *, given: bool, formulas: bool) -> None:
         super().__init__(escape=True)
         self._given = given
+        self._formulas = formulas
 
     def heading(self, text: str, level: int, **_: Any) -> str:
         """Return a heading below those of the page; a student's is only a line in bold."""
@@ -442,25 +482,55 @@ class _Renderer(mistune.HTMLRenderer):
         return f"<pre><code>{_coloured(code) if python else escape(code)}</code></pre>\n"
 
     def inline_math(self, text: str) -> str:
-        """Return the source of a formula."""
-        return f'<code class="tex">{escape(text)}</code>'
+        """Return a formula or its source; before a blank, a dollar is a dollar of prose."""
+        found = _formula(text) if self._formulas and text == text.rstrip() else ""
+        return found or f'<code class="tex">{escape(text)}</code>'
 
     def block_math(self, text: str) -> str:
-        """Return the source of a formula that has a line of its own."""
-        return f'<pre class="tex"><code>{escape(text.strip())}</code></pre>\n'
+        """Return a formula that has a line of its own, or its source."""
+        found = _formula(text.strip(), display=True) if self._formulas else ""
+        return found or f'<pre class="tex"><code>{escape(text.strip())}</code></pre>\n'
+
+
+def _brackets(markdown: mistune.Markdown) -> None:
+    r"""Let Markdown know formulas between ``\(`` and ``\)``, and between ``\[`` and ``\]``."""
+    markdown.inline.register(
+        "bracketed", INLINE_BRACKETS, _inline_brackets, before="escape", start_chars="\\"
+    )
+    markdown.block.register("bracketed", BLOCK_BRACKETS, _block_brackets, before="list")
+
+
+def _inline_brackets(_: Any, found: re.Match[str], state: Any) -> int:
+    """Add a formula between brackets in a text, or brackets with nothing between them."""
+    kind, tex = ("block", found["square"]) if found["square"] else ("inline", found["round"])
+    if tex.strip():
+        state.append_token({"type": f"{kind}_math", "raw": tex.strip()})
+    else:
+        state.append_token({"type": "text", "raw": found[0].replace("\\", "")})
+    return found.end()
+
+
+def _block_brackets(_: Any, found: re.Match[str], state: Any) -> int | None:
+    """Add a formula between brackets that has lines of its own, unless there is none."""
+    if not found["block"].strip():
+        return None
+    state.append_token({"type": "block_math", "raw": found["block"]})
+    return found.end()
 
 
 @cache
-def _renders(*, given: bool) -> mistune.Markdown:
+def _renders(*, given: bool, formulas: bool) -> mistune.Markdown:
     """Return the renderer of Markdown."""
-    renderer = _Renderer(given=given)
-    return mistune.create_markdown(renderer=renderer, plugins=["math", "table", "strikethrough"])
+    return mistune.create_markdown(
+        renderer=_Renderer(given=given, formulas=formulas),
+        plugins=["math", "table", "strikethrough", _brackets],
+    )
 
 
 @lru_cache(maxsize=128)
-def _markdown(source: str, *, given: bool) -> Markup:
+def _markdown(source: str, *, given: bool, formulas: bool = True) -> Markup:
     """Return Markdown as HTML, safe whoever wrote it."""
-    return Markup(_renders(given=given)(source))  # noqa: S704, see `_Renderer`
+    return Markup(_renders(given=given, formulas=formulas)(source))  # noqa: S704, see `_Renderer`
 
 
 def _outputs(cell: ShownCell) -> list[tuple[str, str]]:
