@@ -281,8 +281,10 @@ def _why(question: Question, ran: running.Ran) -> str:
     if ended:
         return ended[0]
     reason = ran.failures.get(question.name, NO_ANSWER)
-    if not question.asks or TIME.fullmatch(reason):
+    if not question.asks:
         return reason
+    if TIME.fullmatch(reason):
+        return reason.replace("it took", "the calls of the check, all together, took")
     raised = reason.partition(":")[0]
     known = getattr(builtins, raised, None) if raised.isidentifier() else None
     if isinstance(known, type) and issubclass(known, BaseException):

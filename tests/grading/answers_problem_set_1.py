@@ -8,12 +8,11 @@ from tests.grading.variants import Variant
 
 SPLIT = """
 mine = personal_numbers(student_id, "q1")
-d_k, mean = mine["d_k"], mine["mean"] / 10
+d_k, m_q, m_k = mine["d_k"], mine["q_mean"] / 10, mine["k_mean"] / 10
 shared = set(range(mine["q_start"], mine["q_start"] + mine["q_count"])) & set(
     range(mine["k_start"], mine["k_start"] + mine["k_count"])
 )
 o, q, k = len(shared), mine["q_count"], mine["k_count"]
-first = mine["mean_in"] == 1
 """
 
 
@@ -22,22 +21,20 @@ def split(within: str, between: str) -> str:
     return f"{SPLIT}within = {within}\nbetween = {between}\n"
 
 
-WITHIN = "d_k + o * (o - 1) + (mean**2 * (d_k + k * (k - 1)) if first else 0)"
-BETWEEN = "0 if first else mean**2 * (d_k + q * (q - 1))"
-# The student of these answers has the mean in the query, so that `between` is zero and counts
-# only together with `within`.
+TRACE = "d_k + o * (o - 1)"
+OF_QUERY = "m_q**2 * (d_k + k * (k - 1))"
+WITHIN = f"{TRACE} + {OF_QUERY}"
+BETWEEN = "m_k**2 * (d_k + q * (q - 1))"
 SPLITS = (
     Variant(
         "q1: brute force over matrices",
         {
             "q1": SPLIT
             + """
-one = np.eye(d_k)
 cov_q, cov_k = np.eye(d_k), np.eye(d_k)
 cov_q[mine["q_start"] - 1 :, mine["q_start"] - 1 :][:q, :q] = 1
 cov_k[mine["k_start"] - 1 :, mine["k_start"] - 1 :][:k, :k] = 1
-m_q = np.full(d_k, mean if first else 0.0)
-m_k = np.full(d_k, 0.0 if first else mean)
+m_q, m_k = np.full(d_k, m_q), np.full(d_k, m_k)
 within = np.trace(cov_q @ cov_k) + m_q @ cov_k @ m_q
 between = m_k @ cov_q @ m_k
 """
@@ -52,7 +49,8 @@ between = m_k @ cov_q @ m_k
         {
             "q1": "from fractions import Fraction\n"
             + SPLIT
-            + f"mean = Fraction(mine['mean'], 10)\nwithin = {WITHIN}\nbetween = {BETWEEN}"
+            + "m_q, m_k = Fraction(mine['q_mean'], 10), Fraction(mine['k_mean'], 10)\n"
+            + f"within = {WITHIN}\nbetween = {BETWEEN}"
         },
     ),
     Variant(
@@ -69,89 +67,146 @@ between = m_k @ cov_q @ m_k
             ("everything as in the theorem", "d_k", "0", 0.0, "`within` leaves out"),
             ("zeros", "0", "0", 0.0, "`within` is not"),
             ("one of divided scores", "1", "0", 0.0, "`within` is not"),
-            ("no ties at all", "d_k + mean**2 * d_k", "0", 0.0, "leaves out"),
-            ("no mean", "d_k + o * (o - 1)", "0", 0.0, "the mean of one side"),
-            ("no ties in both", "d_k + mean**2 * (d_k + k * (k - 1))", "0", 0.0, "tied in both"),
+            ("no ties at all", "d_k + m_q**2 * d_k", "m_k**2 * d_k", 0.0, "a mean meets the ties"),
+            ("no mean", TRACE, "0", 0.0, "the mean of one side"),
+            ("no mean in the query", TRACE, BETWEEN, 0.5, "the mean of one side"),
+            ("no mean in the keys", WITHIN, "0", 0.5, "the mean of one side"),
+            ("no ties in both", f"d_k + {OF_QUERY}", BETWEEN, 0.5, "tied in both"),
             (
-                "ties of one vector",
-                "d_k + q * (q - 1) + mean**2 * (d_k + k * (k - 1))",
-                "0",
-                0.0,
+                "ties of the query",
+                f"d_k + q * (q - 1) + {OF_QUERY}",
+                BETWEEN,
+                0.5,
+                "only one of the two vectors has",
+            ),
+            (
+                "ties of the keys",
+                f"d_k + k * (k - 1) + {OF_QUERY}",
+                BETWEEN,
+                0.5,
                 "only one of the two vectors has",
             ),
             (
                 "ties of the other vector",
-                "d_k + o * (o - 1) + mean**2 * (d_k + q * (q - 1))",
-                "0",
+                f"{TRACE} + m_q**2 * (d_k + q * (q - 1))",
+                "m_k**2 * (d_k + k * (k - 1))",
                 0.0,
-                "with the wrong ties",
+                "`between` takes the mean with the wrong ties",
+            ),
+            (
+                "means of the other vector",
+                f"{TRACE} + m_k**2 * (d_k + k * (k - 1))",
+                "m_q**2 * (d_k + q * (q - 1))",
+                0.0,
+                "`within` takes the mean of the wrong vector",
             ),
             (
                 "a mean that meets no tie",
-                "d_k + o * (o - 1) + mean**2 * d_k",
-                "0",
-                0.0,
+                f"{TRACE} + m_q**2 * d_k",
+                BETWEEN,
+                0.5,
                 "a mean meets the ties",
             ),
             (
+                "two mistakes in one number",
+                "d_k + m_q**2 * d_k",
+                BETWEEN,
+                0.5,
+                "tied in both vectors, and it leaves out that a mean meets the ties",
+            ),
+            (
                 "the mean and not its square",
-                "d_k + o * (o - 1) + mean * (d_k + k * (k - 1))",
-                "0",
+                f"{TRACE} + m_q * (d_k + k * (k - 1))",
+                "m_k * (d_k + q * (q - 1))",
                 0.0,
                 "where its square belongs",
             ),
             (
                 "the mean in tenths",
-                "d_k + o * (o - 1) + mine['mean'] ** 2 * (d_k + k * (k - 1))",
-                "0",
+                f"{TRACE} + 100 * {OF_QUERY}",
+                f"100 * {BETWEEN}",
                 0.0,
                 "a tenth of it is meant",
             ),
             (
                 "squares counted twice",
-                "d_k + o * o + mean**2 * (d_k + k * (k - 1))",
-                "0",
-                0.0,
+                f"{WITHIN} + o",
+                BETWEEN,
+                0.5,
                 "squares of tied components twice",
             ),
             (
                 "off by one",
-                "d_k + o * (o + 1) + mean**2 * (d_k + k * (k - 1))",
-                "0",
-                0.0,
+                f"{WITHIN} + 2 * o",
+                BETWEEN,
+                0.5,
                 "counts the components that are tied in both",
             ),
-            ("a standard deviation", f"np.sqrt({WITHIN})", "0", 0.0, "is a standard deviation"),
-            ("divided", f"({WITHIN}) / d_k", "0", 0.0, "scores that were divided"),
-            ("changed over", BETWEEN, WITHIN, 0.0, "changed them over"),
             (
-                "both right for a mean in the keys",
-                "d_k + o * (o - 1)",
-                "mean**2 * (d_k + q * (q - 1))",
+                "standard deviations",
+                f"np.sqrt({WITHIN})",
+                f"np.sqrt({BETWEEN})",
                 0.0,
-                "the mean of one side",
+                "`between` is a standard deviation",
+            ),
+            (
+                "divided",
+                f"({WITHIN}) / d_k",
+                f"{BETWEEN} / d_k",
+                0.0,
+                "scores that were divided",
+            ),
+            ("changed over", BETWEEN, WITHIN, 0.25, "changed them over"),
+            (
+                "the parts of the means changed over",
+                f"{TRACE} + {BETWEEN}",
+                OF_QUERY,
+                0.25,
+                "counts a mean that is no difference between the rows; their sum is right",
+            ),
+            (
+                "everything within the rows",
+                f"{WITHIN} + {BETWEEN}",
+                "0",
+                0.25,
+                "both parts together",
+            ),
+            (
+                "a sum that is right with a negative part",
+                f"{WITHIN} + {BETWEEN} + 1",
+                "-1",
+                0.0,
+                "no variance is",
             ),
             (
                 "the mean on both sides",
                 WITHIN,
-                f"{WITHIN} - d_k - o * (o - 1)",
+                f"{BETWEEN} + {OF_QUERY}",
                 0.5,
                 "no difference between the rows",
             ),
-            ("a variance that is negative", f"-({WITHIN})", BETWEEN, 0.0, "no variance is"),
-            ("rounded", f"round({WITHIN})", BETWEEN, 0.0, "is not what follows"),
+            (
+                "the square of the mean score",
+                WITHIN,
+                f"{BETWEEN} + (d_k * m_q * m_k) ** 2",
+                0.5,
+                "which does not vary",
+            ),
+            ("one number only", WITHIN, "None", 0.5, "`between` has no value yet"),
+            ("a variance that is negative", f"-({WITHIN})", BETWEEN, 0.5, "no variance is"),
+            ("rounded", f"round({WITHIN})", f"round({BETWEEN})", 0.0, "is not what follows"),
         )
     ),
     Variant(
         "q1: a text",
         {"q1": f"{SPLIT}within = str({WITHIN})\nbetween = {BETWEEN}"},
-        {"q1": 0.0},
+        {"q1": 0.5},
         {"q1": "it is a text"},
     ),
     Variant(
         "q1: one number twice",
         {"q1": f"{SPLIT}within = [{WITHIN}] * 2\nbetween = {BETWEEN}"},
-        {"q1": 0.0},
+        {"q1": 0.5},
         {"q1": "must be one number"},
     ),
     Variant(
@@ -163,9 +218,9 @@ rng = np.random.default_rng(1)
 queries, keys = rng.standard_normal((2, 4000, d_k))
 queries[:, mine["q_start"] - 1 :][:, :q] = queries[:, :1]
 keys[:, mine["k_start"] - 1 :][:, :k] = keys[:, :1]
-scores = (queries + mean) @ keys.T
+scores = (queries + m_q) @ (keys + m_k).T
 within = scores.var(axis=1).mean()
-between = 0.0
+between = scores.mean(axis=1).var()
 """
         },
         {"q1": 0.0},
@@ -647,6 +702,7 @@ figure, axes = plt.subplots()
 
 NO_FORM = "axes.set(xlabel='$d_k$', ylabel='standard deviation')"
 LOGARITHMIC = "axes.set(xscale='log', yscale='log')"
+LINE = "axes.plot(widths, formula)"
 FIGURES = (
     Variant("q4: other random numbers", {"q4": drawn(seed="None")}),
     Variant(
@@ -683,6 +739,136 @@ FIGURES = (
                 "axes.plot(widths.tolist(), formula.tolist(), '-', label='predicted')",
             )
         },
+    ),
+    *(
+        Variant(f"q4: {name}", {"q4": source})
+        for name, source in (
+            (
+                "names given to the legend alone",
+                drawn(
+                    plot=f"axes.plot(widths, measured, 'o')\n{LINE}",
+                    form=f"{NO_FORM}\n{LOGARITHMIC}\naxes.legend(['measured', 'predicted'])",
+                ),
+            ),
+            (
+                "names given to the legend alone, for dots and a line",
+                drawn(
+                    plot=f"{LINE}\naxes.scatter(widths, measured)",
+                    form=f"{NO_FORM}\n{LOGARITHMIC}\n"
+                    "axes.legend(labels=['predicted (exact)', 'measured (2000 pairs)'])",
+                ),
+            ),
+            (
+                "handles and names given to the legend",
+                drawn(
+                    plot="(dots,) = axes.plot(widths, measured, 'ko')\n"
+                    "(line,) = axes.plot(widths, formula, 'k-', label='theory')",
+                    form=f"{NO_FORM}\n{LOGARITHMIC}\n"
+                    "axes.legend([line, dots], ['predicted', 'measured'])",
+                ),
+            ),
+            (
+                "a legend of the figure with handles and names",
+                drawn(
+                    plot="dots = axes.scatter(widths, measured, marker='x')\n"
+                    "(line,) = axes.plot(widths, formula, '--')",
+                    form=f"{NO_FORM}\n{LOGARITHMIC}\n"
+                    "figure.legend(handles=[dots, line], labels=['measured', 'predicted'])",
+                ),
+            ),
+            (
+                "stand-ins in the legend",
+                drawn(
+                    plot="axes.scatter(widths, measured, color='k')\n"
+                    "axes.plot(widths, formula, color='k')",
+                    form=f"""{NO_FORM}
+{LOGARITHMIC}
+dot = plt.Line2D([], [], color='k', marker='o', linestyle='')
+axes.legend([dot, plt.Line2D([], [], color='k')], ['measured', 'predicted'])""",
+                ),
+            ),
+            (
+                "two legends",
+                drawn(
+                    plot=f"(dots,) = axes.plot(widths, measured, 'o')\n{LINE}",
+                    form=f"{NO_FORM}\n{LOGARITHMIC}\n"
+                    "axes.add_artist(axes.legend([dots], ['measured']))\n"
+                    "axes.legend(axes.lines[1:], ['predicted'], loc='lower right')",
+                ),
+            ),
+            (
+                "dots one by one, the first with a name",
+                drawn(
+                    plot="for i in range(5):\n"
+                    "    axes.scatter(widths[i], measured[i], label='' if i else 'measured')\n"
+                    "axes.plot(widths, formula, label='predicted')",
+                ),
+            ),
+            (
+                "dots one by one in one colour, none of the others with a name",
+                drawn(
+                    plot="axes.plot(widths, formula, 'k', label='predicted')\n"
+                    "for i in range(5):\n"
+                    "    label = None if i else 'measured'\n"
+                    "    axes.scatter(widths[i], measured[i], color='C0', label=label)",
+                ),
+            ),
+            (
+                "points one by one, each with the name",
+                drawn(
+                    plot="for width, point in zip(widths, measured):\n"
+                    "    axes.plot(width, point, 's', label='measured')\n"
+                    "axes.plot(widths, formula, label='predicted')",
+                ),
+            ),
+            (
+                "error bars one by one",
+                drawn(
+                    plot="for i in range(5):\n"
+                    "    axes.errorbar(widths[i], measured[i], 0.02 * measured[i], fmt='o',\n"
+                    "        capsize=3, color='r', label=None if i else 'measured')\n"
+                    "axes.plot(widths, formula, label='predicted')",
+                ),
+            ),
+            (
+                "a line in pieces, and lines across the panel",
+                drawn(
+                    plot="axes.plot(widths, measured, 'o', label='measured')\n"
+                    "for i in range(4):\n"
+                    "    axes.plot(widths[i : i + 2], formula[i : i + 2], 'C0',\n"
+                    "        label=None if i else 'predicted')\n"
+                    "axes.axhline(formula[0])\n"
+                    "axes.axvline(widths[0])",
+                ),
+            ),
+            (
+                "a third series that has no number",
+                drawn(
+                    plot="axes.plot(widths, measured, 'o', label='measured')\n"
+                    "axes.plot(widths, formula, label='predicted')\n"
+                    "axes.plot(widths, np.full(5, np.nan), label='nothing')",
+                ),
+            ),
+            (
+                "all scores behind the points",
+                drawn(
+                    pairs="30000",
+                    plot="for width in widths:\n"
+                    "    axes.plot(np.full(pairs, width), np.abs(scores) + 1, 'y,')\n"
+                    "axes.plot(widths, measured, 'o', label='measured')\n"
+                    "axes.plot(widths, formula, label='predicted')",
+                ),
+            ),
+            (
+                "points that a line goes through",
+                drawn(
+                    plot="axes.plot(widths, measured, 'o', color='C3', label='measured')\n"
+                    "axes.plot(widths, measured, 'o', color='C3')\n"
+                    "axes.plot(widths, measured, '-', color='C3', alpha=0.3)\n"
+                    "axes.plot(widths, formula, 'k--', label='predicted')",
+                ),
+            ),
+        )
     ),
     *(
         Variant(f"q4: {name}", {"q4": source}, {"q4": earned}, {"q4": words})
@@ -823,6 +1009,25 @@ FIGURES = (
                 drawn(form=f"{NO_FORM}\n{LOGARITHMIC}\naxes.legend(['points', 'line'])"),
                 0.75,
                 "the legend has no entry that begins with `measured`",
+            ),
+            (
+                "names in the legend the wrong way round",
+                drawn(
+                    plot=f"axes.plot(widths, measured, 'o')\n{LINE}",
+                    form=f"{NO_FORM}\n{LOGARITHMIC}\naxes.legend(['predicted', 'measured'])",
+                ),
+                0.75,
+                "the legend calls the points `predicted`",
+            ),
+            (
+                "four dots",
+                drawn(
+                    plot="for i in range(4):\n"
+                    "    axes.scatter(widths[i], measured[i], label='' if i else 'measured')\n"
+                    "axes.plot(widths, formula, label='predicted')",
+                ),
+                0.5,
+                "one point at each of your five widths",
             ),
             (
                 "axes for a figure",

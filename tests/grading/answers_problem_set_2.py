@@ -115,6 +115,12 @@ STEP = (
         says={"q1": "hears what both positions are told"},
     ),
     Variant(
+        "a step that is not rated, on a list of arrays",
+        keys(("-rate * ", "-"), ("* heard\n", "* heard\nscore_change = list(score_change)\n")),
+        earned={"q1": 0.5},
+        says={"q1": "the rate is missing"},
+    ),
+    Variant(
         "a gradient as long as the query",
         keys(("squared_length", "np.sqrt(squared_length)")),
         earned={"q1": 0.5},
@@ -203,6 +209,10 @@ ROOT = """
         else:
             high = tau
 """
+GIVES_UP = """
+    if abs(scores).max() > 1e4:
+        raise NoTemperature(f"no temperature for {scores}")
+"""
 SEARCH = """
     def weight(log_tau):
         logits = (scores - scores.max()) / np.exp(log_tau)
@@ -264,6 +274,32 @@ TEMPERATURE = (
             )
             + RIGHT_ROOT
         ),
+    ),
+    Variant(
+        "temperatures in arrays of one entry",
+        temperature(
+            LIMITS.replace("0.0", "np.zeros((1, 1))").replace("return np.inf", "return [np.inf]")
+            + ROOT
+            + "    return np.atleast_1d(tau)\n"
+        ),
+    ),
+    Variant(
+        "a temperature that gives up with an error of its own",
+        temperature(
+            LIMITS + RIGHT_ROOT.replace("    low, high", GIVES_UP + "    low, high", 1),
+            "class NoTemperature(Exception):\n    pass\n\n",
+        ),
+        earned={"q2": 0.8},
+        says={"q2": "large scores: your function stops with an error"},
+    ),
+    Variant(
+        "an assertion where a limit was asked",
+        temperature(
+            LIMITS.replace("return 0.0", "assert False").replace("return np.inf", "assert False")
+            + RIGHT_ROOT
+        ),
+        earned={"q2": 0.6},
+        says={"q2": "temperature falls: your function stops with an error"},
     ),
     Variant(
         "the multiplier",
@@ -481,7 +517,7 @@ ATTENTION = (
     Variant(
         "no cap",
         attention(("cap is not None", "False")),
-        earned={"q3": 0.45},
+        earned={"q3": 0.8},
         says={"q3": "with a cap: your output is the one without a cap"},
     ),
     Variant(
@@ -493,13 +529,13 @@ ATTENTION = (
                 "    logits = logits / np.sqrt(query.shape[-1])\n    logits = np.where",
             ),
         ),
-        earned={"q3": 0.45},
+        earned={"q3": 0.8},
         says={"q3": "with a cap: the output is not right"},
     ),
     Variant(
         "a cap that clips",
         attention(("cap * np.tanh(logits / cap)", "np.clip(logits, -cap, cap)")),
-        earned={"q3": 0.45},
+        earned={"q3": 0.8},
         says={"q3": "with a cap: the output is not right"},
     ),
     Variant(
@@ -514,19 +550,80 @@ ATTENTION = (
                 "(logits / cap)\n",
             ),
         ),
+        earned={"q3": 0.8},
+        says={"q3": "a hidden key still has weight"},
+    ),
+    Variant(
+        "a large number for hidden keys, before the cap",
+        attention(
+            (
+                "    if cap is not None",
+                "    logits = np.where(visible, logits, -1e9)\n    if cap is not None",
+            ),
+            (
+                "(logits / cap)\n    logits = np.where(visible, logits, -np.inf)\n",
+                "(logits / cap)\n    else:\n        logits = np.where(visible, logits, -np.inf)\n",
+            ),
+        ),
+        earned={"q3": 0.8},
+        says={"q3": "a hidden key still has weight"},
+    ),
+    Variant(
+        "two slips: a mask before the cap, and exponentials that overflow",
+        attention(
+            (
+                "    if cap is not None",
+                "    logits = np.where(visible, logits, -np.inf)\n    if cap is not None",
+            ),
+            (
+                "(logits / cap)\n    logits = np.where(visible, logits, -np.inf)\n",
+                "(logits / cap)\n",
+            ),
+            ("    largest[np.isneginf(largest)] = 0\n", "    largest = 0\n"),
+        ),
         earned={"q3": 0.6},
-        says={"q3": "with cap, sink and hidden keys together"},
+        says={"q3": "a hidden key still has weight"},
+    ),
+    Variant(
+        "a combination that has not been written yet",
+        attention(
+            (
+                "    sharing = ",
+                (
+                    "    if cap is not None and not visible.all():\n"
+                    "        raise NotImplementedError('cap and mask')\n    sharing = "
+                ),
+            )
+        ),
+        earned={"q3": 0.8},
+        says={"q3": "together: your function stops with an error"},
+    ),
+    Variant(
+        "a name without a value where there is a cap",
+        attention(("logits = cap * np.tanh(logits / cap)", "logits = capped + 0")),
+        earned={"q3": 0.8},
+        says={"q3": "with a cap: your function stops with an error"},
+    ),
+    Variant(
+        "no cap, and queries that are written into",
+        attention(
+            ("cap is not None", "False"),
+            ("    sharing", "    query /= np.sqrt(query.shape[-1])\n    sharing"),
+            (" / np.sqrt(query.shape[-1])\n    if", "\n    if"),
+        ),
+        earned={"q3": 0.6},
+        says={"q3": "without a cap; your function changes its arguments"},
     ),
     Variant(
         "no sink",
         attention(("sink[:, None, None]", "(sink if len(sink) == 1 else -np.inf)")),
-        earned={"q3": 0.3},
+        earned={"q3": 0.6},
         says={"q3": "with a sink: your output is the one without a sink"},
     ),
     Variant(
         "a sink that is divided",
         attention(("sink[:, None, None]", "sink[:, None, None] / np.sqrt(query.shape[-1])")),
-        earned={"q3": 0.3},
+        earned={"q3": 0.6},
         says={"q3": "with a sink"},
     ),
     Variant(
@@ -537,13 +634,13 @@ ATTENTION = (
                 "    if cap is not None:\n        sink = cap * np.tanh(sink / cap)\n",
             )
         ),
-        earned={"q3": 0.45},
+        earned={"q3": 0.8},
         says={"q3": "with a cap: the output is not right"},
     ),
     Variant(
         "exponentials that overflow",
         attention(("    largest[np.isneginf(largest)] = 0\n", "    largest = 0\n")),
-        earned={"q3": 0.6},
+        earned={"q3": 0.8},
         says={"q3": "with logits and sinks of thousands: `output` must be finite"},
     ),
     Variant(
@@ -551,13 +648,13 @@ ATTENTION = (
         attention(
             ("    largest[np.isneginf(largest)] = 0\n", ""), ("    total[total == 0] = 1\n", "")
         ),
-        earned={"q3": 0.45},
+        earned={"q3": 0.8},
         says={"q3": "with hidden keys: `output` must be finite"},
     ),
     Variant(
         "a large number for hidden keys",
         attention(("np.where(visible, logits, -np.inf)", "np.where(visible, logits, -1e9)")),
-        earned={"q3": 0.45},
+        earned={"q3": 0.8},
         says={"q3": "with hidden keys"},
     ),
     Variant(
@@ -568,7 +665,7 @@ ATTENTION = (
                 "np.where(~visible | visible.all(), logits, -np.inf)",
             )
         ),
-        earned={"q3": 0.45},
+        earned={"q3": 0.8},
         says={"q3": "with hidden keys"},
     ),
     Variant(
@@ -577,7 +674,7 @@ ATTENTION = (
             ("    sharing", "    query /= np.sqrt(query.shape[-1])\n    sharing"),
             (" / np.sqrt(query.shape[-1])\n    if", "\n    if"),
         ),
-        earned={"q3": 0.0},
+        earned={"q3": 0.8},
         says={"q3": "changes its arguments"},
     ),
     Variant(
@@ -589,7 +686,7 @@ ATTENTION = (
     Variant(
         "single precision",
         attention(("    sharing", "    query = query.astype(np.float32)\n    sharing")),
-        earned={"q3": 0.6},
+        earned={"q3": 0.8},
         says={"q3": "with logits and sinks of thousands"},
     ),
 )
@@ -615,6 +712,7 @@ axes.semilogy(undivided, label="not divided")
 axes.semilogy(folded, "o", label="folded")
 axes.set_xlabel("steps")
 axes.set_ylabel("loss")
+axes.set_ylim(top=1000)
 axes.legend()
 """
 
@@ -690,6 +788,86 @@ ABLATION = (
         ),
     ),
     Variant(
+        "entries that say more than the name",
+        ablation(
+            ('"divided"', '"Divided (by the root)"'),
+            ('"not divided"', '"not divided: the large logits"'),
+            ('"folded"', '"folded, with rates of its own"'),
+        ),
+    ),
+    Variant(
+        "a legend made from lines and texts, in another order",
+        ablation(
+            (
+                "axes.legend()",
+                (
+                    "lines = axes.get_lines()[::-1]\n"
+                    'figure.legend(lines, ["folded", "not divided", "divided"])'
+                ),
+            ),
+            *((f', label="{arm}"', "") for arm in ("divided", "not divided", "folded")),
+        ),
+    ),
+    Variant(
+        "lines in black, named by hand, with another line in between",
+        ablation(
+            ('semilogy(divided, label="divided")', 'plot(divided, "k-")'),
+            ('semilogy(undivided, label="not divided")', 'plot(undivided, "k--")'),
+            ('"o", label="folded"', '"k:", lw=4'),
+            ("figure, axes = plt.subplots()", "figure, axes = plt.subplots()\naxes.axhline(2.5)"),
+            (
+                "axes.legend()",
+                (
+                    'axes.set_yscale("log")\naxes.set_ylim(1e-12, 500)\n'
+                    'axes.legend(["chance", "divided", "not divided", "folded"])'
+                ),
+            ),
+        ),
+    ),
+    Variant(
+        "three lines that look the same",
+        ablation(
+            ("semilogy(divided", 'semilogy(divided, "k"'),
+            ("semilogy(undivided", 'semilogy(undivided, "k"'),
+            ('folded, "o"', 'folded, "k"'),
+        ),
+    ),
+    Variant(
+        "a line in two pieces, one point by point, and one as a scatter",
+        ablation(
+            (
+                'axes.semilogy(divided, label="divided")',
+                (
+                    'axes.semilogy(divided[:16], "C0", label="divided")\n'
+                    'axes.semilogy(np.arange(15, 31), divided[15:], "C0")'
+                ),
+            ),
+            (
+                'axes.semilogy(undivided, label="not divided")',
+                (
+                    "for step, loss in enumerate(undivided):\n"
+                    '    axes.plot(step, loss, "x", label=None if step else "not divided")'
+                ),
+            ),
+            (
+                'semilogy(folded, "o", label="folded")',
+                'scatter(range(31), folded, facecolors="none", edgecolors="red", label="folded")',
+            ),
+        ),
+    ),
+    Variant(
+        "a line with markers that were drawn after it",
+        ablation(
+            (
+                'axes.semilogy(divided, label="divided")',
+                (
+                    'axes.semilogy(divided, color="C0", label="divided")\n'
+                    'axes.scatter(range(31), divided, color="C0")'
+                ),
+            )
+        ),
+    ),
+    Variant(
         "the rates left as they are",
         ablation((RATES, "rate_q = rate_k = eta\n")),
         earned={"q4": 0.25},
@@ -699,7 +877,7 @@ ABLATION = (
         "the rates of the other optimiser",
         ablation((RATES, RATES.replace("if normalised", "if not normalised"))),
         earned={"q4": 0.25},
-        says={"q4": "depend on the length of the gradient"},
+        says={"q4": "depends on the length of the gradient"},
     ),
     Variant(
         "rates the wrong way",
@@ -722,37 +900,73 @@ ABLATION = (
         says={"q4": "the rates are unchanged"},
     ),
     Variant(
+        "one name that does not fit",
+        ablation(('label="divided"', 'label="scaled"')),
+        earned={"q4": 0.875},
+        says={"q4": "no entry of the legend begins with `divided`"},
+    ),
+    Variant(
+        "an axis without an end",
+        ablation(("set_ylim(top=1000)", "set_ylim(1e-12, 1e50)")),
+        earned={"q4": 0.875},
+        says={"q4": "must end at 1000 or below"},
+    ),
+    Variant(
+        "losses that are cut instead of the axis",
+        ablation(("semilogy(undivided", "semilogy(np.minimum(undivided, 1.0)")),
+        earned={"q4": 0.875},
+        says={"q4": "the line `not divided` does not show the losses of your arm"},
+    ),
+    Variant(
+        "an arm that is not a number",
+        ablation(("semilogy(undivided", "semilogy(undivided * np.nan")),
+        earned={"q4": 0.875},
+        says={"q4": "`not divided` has no points"},
+    ),
+    Variant(
+        "the axes in place of the figure",
+        ablation(("axes.legend()", "axes.legend()\nfigure = axes")),
+        earned={"q4": 0.5},
+        says={"q4": "no Matplotlib figure"},
+    ),
+    Variant(
+        "wrong rates and no labels",
+        ablation((RATES, "rate_q = rate_k = eta\n"), ('axes.set_xlabel("steps")\n', "")),
+        earned={"q4": 0.125},
+        says={"q4": "the rates are unchanged"},
+    ),
+    Variant(
         "the names of two arms exchanged",
         ablation(
             ('semilogy(divided, label="divided")', 'semilogy(undivided, label="divided")'),
             ('semilogy(undivided, label="not divided")', 'semilogy(divided, label="not divided")'),
         ),
-        earned={"q4": 0.5},
+        earned={"q4": 0.75},
         says={"q4": "the line `divided` shows the arm `not divided`"},
     ),
     Variant(
         "no name for an arm",
         ablation(('label="folded"', 'label="shrunk"')),
-        earned={"q4": 0.5},
-        says={"q4": "no line is called `folded`"},
+        earned={"q4": 0.75},
+        says={"q4": "no entry of the legend begins with `folded`"},
     ),
     Variant(
         "no labels on the axes",
         ablation(('axes.set_ylabel("loss")', 'axes.set_ylabel(" ")')),
-        earned={"q4": 0.5},
+        earned={"q4": 0.875},
         says={"q4": "both axes need a label"},
     ),
     Variant(
         "steps counted from one",
         ablation(("semilogy(", "semilogy(np.arange(1, 32), ")),
         earned={"q4": 0.5},
-        says={"q4": "the steps must run from 0"},
+        says={"q4": "the steps of `divided` must run from 0"},
     ),
     Variant(
         "losses without the last step",
         ablation(("(divided,", "(divided[:-1],"), ("(undivided,", "(undivided[:-1],")),
-        earned={"q4": 0.5},
-        says={"q4": "must have shape (31,)"},
+        earned={"q4": 0.75},
+        says={"q4": "with a loss each"},
     ),
     Variant(
         "matrices that are not shrunk",

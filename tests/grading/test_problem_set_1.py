@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import matplotlib as mpl
@@ -14,13 +15,15 @@ import numpy as np
 import pytest
 
 from attnlib import general_score_moments
-from grading.hidden import Wrong
+from grading.hidden import Wrong, close
 from tests.grading.trial import STUDENT, STUDENTS, Outcome, Trial, cells, run, solved
 
 SET = "problem_set_1"
 CLASS = [f"s{number:07}" for number in range(150)]
+MANY = [f"s{number:07}" for number in range(600)]
 
 
+@cache
 def checks(question: str) -> dict[str, Any]:
     """Return the names that the hidden check of a question defines."""
     return solved(SET, question).outside
@@ -28,14 +31,16 @@ def checks(question: str) -> dict[str, Any]:
 
 def personal(student_id: str, question: str) -> dict[str, int]:
     """Return a student's numbers."""
-    names: dict[str, Any] = {}
-    run(cells(SET)["numbers"], names)
-    return names["personal_numbers"](student_id, question)
+    return checks("q1")["personal_numbers"](student_id, question)
 
 
 def judged(question: str, given: dict[str, Any], student_id: str = STUDENT) -> Outcome:
     """Return what an answer earns that needs no function to be called."""
-    return solved(SET, question, student_id=student_id).judge(given, {})
+    try:
+        checks(question)["judge"](given, student_id, {})
+    except Wrong as wrong:
+        return Outcome(wrong.earned, str(wrong))
+    return Outcome(1.0, "")
 
 
 @pytest.fixture(autouse=True)
@@ -50,12 +55,12 @@ def _figures_as_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def laws(numbers: dict[str, int]) -> tuple[np.ndarray, ...]:
     """Return covariance matrices and means of query and key in question 1."""
     covariances, means = [], []
-    for place, side in enumerate("qk", start=1):
+    for side in "qk":
         tied = np.zeros(numbers["d_k"], dtype=bool)
         start = numbers[f"{side}_start"] - 1
         tied[start : start + numbers[f"{side}_count"]] = True
         covariances.append(np.maximum(np.eye(numbers["d_k"]), np.outer(tied, tied)))
-        means.append(np.full(numbers["d_k"], numbers["mean"] / 10 * (numbers["mean_in"] == place)))
+        means.append(np.full(numbers["d_k"], numbers[f"{side}_mean"] / 10))
     return (*covariances, *means)
 
 
@@ -68,7 +73,7 @@ class TestSplitVariance:
 
     def test_matrices_say_the_same(self):
         variances = checks("q1")["variances"]
-        for student_id in CLASS:
+        for student_id in MANY[:300]:
             numbers = personal(student_id, "q1")
             cov_q, cov_k, mean_q, mean_k = laws(numbers)
             _, whole = general_score_moments(cov_q, cov_k, mean_q=mean_q, mean_k=mean_k)
@@ -98,15 +103,63 @@ class TestSplitVariance:
         error = np.std((means - means.mean()) ** 2) / math.sqrt(n_rows)
         assert abs(found - between) < 5 * error
 
-    def test_students_meet_every_case(self):
-        cases = set()
-        for student_id in CLASS:
+    def test_every_student_meets_the_same_difficulties(self):
+        ranges = checks("q1")["RANGES"]["q1"]
+        lowest, highest = ({name: ends[at] for name, ends in ranges.items()} for at in (0, 1))
+        # the block of the query begins first and ends first, and two components lie in both
+        assert highest["q_start"] < lowest["k_start"]
+        assert highest["q_start"] + highest["q_count"] < lowest["k_start"] + lowest["k_count"]
+        assert lowest["q_start"] + lowest["q_count"] - highest["k_start"] == 2
+        # ties and means of one side cannot be taken for those of the other
+        assert highest["q_count"] < lowest["k_count"]
+        assert highest["k_mean"] < lowest["q_mean"] <= highest["q_mean"] < 10
+        for student_id in MANY:
             numbers = personal(student_id, "q1")
-            overlap = checks("q1")["parts"](numbers, 1.0)["overlap"]
-            cases.add((overlap > 1, numbers["mean_in"]))
-        assert cases == {(True, 1), (True, 2), (False, 1), (False, 2)}
+            overlap = checks("q1")["parts"](numbers)["overlap"]
+            assert 2 <= overlap < min(numbers["q_count"], numbers["k_count"])
+            within, between = checks("q1")["variances"](numbers)
+            assert between > 0
+            assert within > numbers["d_k"] + between / 2
 
-    def test_what_the_theorem_says_earns_nothing_alone(self):
+    def test_a_mistake_costs_everybody_the_same(self):
+        for student_id in MANY:
+            numbers = personal(student_id, "q1")
+            within, between = checks("q1")["variances"](numbers)
+            q, k = numbers["q_count"], numbers["k_count"]
+            found = checks("q1")["parts"](numbers)
+            trace, overlap = found["trace"], found["overlap"]
+            tied_in_query = within - trace + numbers["d_k"] + q * (q - 1)
+            smaller_count = within - trace + numbers["d_k"] + min(q, k) * (min(q, k) - 1)
+            untied = within - overlap * (overlap - 1)
+            for wrong in (tied_in_query, smaller_count, untied, trace, numbers["d_k"], 0):
+                assert judged("q1", {"within": wrong, "between": between}, student_id).earned == 0.5
+            for wrong in (0, within, within + between, (numbers["k_mean"] / 10) ** 2):
+                assert judged("q1", {"within": within, "between": wrong}, student_id).earned == 0.5
+
+    def test_a_mistake_that_has_a_name_is_hardly_ever_the_truth(self):
+        by_chance = 0
+        for student_id in MANY:
+            numbers = personal(student_id, "q1")
+            mistakes = checks("q1")["known_mistakes"](numbers)
+            for right, wrong in zip(
+                checks("q1")["variances"](numbers), mistakes.values(), strict=True
+            ):
+                single = [value for value, words in wrong if "and" not in words.split()]
+                assert not any(close(value, right, 1e-5) for value in single)
+                by_chance += any(close(value, right, 1e-5) for value, _ in wrong)
+        # two mistakes of one student that cancel
+        assert by_chance < 0.01 * len(MANY)
+
+    def test_a_sum_that_is_right_earns_one_point(self):
+        for student_id in CLASS:
+            within, between = checks("q1")["variances"](personal(student_id, "q1"))
+            for share, earned in ((0.5, 0.25), (0, 0.25), (-0.1, 0), (1, 1)):
+                given = {"within": share * within, "between": between + (1 - share) * within}
+                assert judged("q1", given, student_id).earned == earned
+            less = {"within": within / 2, "between": (between + within / 2) * (1 - 1e-4)}
+            assert judged("q1", less, student_id).earned == 0
+
+    def test_what_the_theorem_says_earns_nothing(self):
         for student_id in CLASS:
             numbers = personal(student_id, "q1")
             for within in (numbers["d_k"], 1.0, 0.0):
@@ -132,7 +185,7 @@ class TestSplitVariance:
             right = checks("q1")["variances"](numbers)
             for each in right:
                 outcome = judged("q1", {"within": each, "between": right[1]}, student_id)
-                assert (outcome.earned == 1) is (each == right[0])
+                assert outcome.earned == (1 if each == right[0] else 0.5)
 
 
 class TestFrozenWidths:
@@ -178,6 +231,36 @@ class TestFrozenWidths:
             frozen = trial.inside["frozen"]
             cases.add((bool(frozen[2].any()), bool(frozen[3].any())))
         assert {(True, True), (False, True), (False, False)} <= cases
+
+    def test_n_below_is_told_so_and_costs_a_point(self):
+        others = 0
+        for student_id in CLASS:
+            numbers = personal(student_id, "q2")
+            constants = [numbers[name] for name in ("constant", "root", "whole")]
+            kept = (1 - numbers["shared"] / 100) * (1 - 1 / numbers["n"])
+            line = 2 * math.log(numbers["n"])
+            given = {"frozen": checks("q2")["frozen_widths"](line, kept, *constants)}
+            outcome = judged("q2", given, student_id)
+            others += outcome.earned < 1
+            assert outcome.earned in (0.75, 1)
+            assert outcome.earned == 1 or "the variance with n below" in outcome.message
+        assert others > 60
+
+    def test_what_could_be_guessed_counts_with_a_row_that_could_not(self):
+        right = checks("q2")["frozen_widths"]
+        seen = 0
+        for student_id in MANY:
+            numbers = personal(student_id, "q2")
+            constants = [numbers[name] for name in ("constant", "root", "whole")]
+            table = right(2 * math.log(numbers["n"]), 1 - numbers["shared"] / 100, *constants)
+            if table[3].any():
+                continue
+            seen += 1
+            for kept, earned in (([2, 3], 0), ([2], 0), ([3], 0), ([0, 3], 0.5), ([0, 2, 3], 0.75)):
+                frozen = np.full((4, 2), 7)
+                frozen[kept] = table[kept]
+                assert judged("q2", {"frozen": frozen}, student_id).earned == earned
+        assert seen > 5
 
     def test_what_needs_no_thought_earns_nothing(self):
         for student_id in CLASS:
@@ -250,6 +333,34 @@ class TestPositionsBehind:
                 outcome = trial.judge({**given, "found": found}, asked)
                 assert (outcome.earned == 1) is passes
 
+    def test_an_array_of_one_entry_is_as_good_as_a_number(self):
+        trial = solved(SET, "q3")
+        asked = trial.asked()
+        run(trial.source, trial.inside)
+        given = trial.given(asked)
+        wide = [np.reshape(each, np.shape(each) or (1,)) for each in given["found"]]
+        assert sum(np.shape(each) == (1,) for each in wide) == 2
+        assert trial.judge({**given, "found": wide}, asked).earned == 1
+        long = [np.reshape(each, (1, -1)) for each in given["found"]]
+        assert trial.judge({**given, "found": long}, asked).earned == 0
+        leaders_left = [
+            np.reshape(checks("q3")["behind"](case["scores"], case["divisor"], 0, order), (-1,))
+            for order in [personal(STUDENT, "q3")["order"] / 10]
+            for case in asked["cases"][:1]
+        ]
+        outcome = trial.judge({**given, "found": leaders_left + wide[1:]}, asked)
+        assert outcome == Outcome(0.0, "the leaders are still in the row")
+
+    def test_the_public_check_wants_a_number_for_a_single_row(self):
+        trial = solved(SET, "q3")
+        assert trial.source.count("return (weights**order)") == 1
+        trial.source = trial.source.replace(
+            "return (weights**order)", "return np.atleast_1d(weights**order)"
+        ).replace(".sum(axis=-1) **", ".sum(axis=-1, keepdims=weights.ndim == 1) **")
+        assert trial.outcome().earned == 1
+        with pytest.raises(AssertionError, match=r"a single row should give a number.*\(1,\)"):
+            trial.check()
+
     def test_every_case_counts(self):
         trial = solved(SET, "q3")
         asked = trial.asked()
@@ -280,6 +391,12 @@ def variance_quantile_factor(n_groups: int, pairs: int, tail: float) -> float:
     return (
         z + (z**2 - 1) * skew / 6 + (z**3 - 3 * z) * excess / 24 - (2 * z**3 - 5 * z) * skew**2 / 36
     )
+
+
+def shown(name: str, *points: np.ndarray) -> dict[str, Any]:
+    """Return a piece of a figure, or without points its entry in the legend."""
+    look = {"label": name, "text": name, "colour": "k", "shape": name[0]}
+    return {**look, **dict(zip("xy", points, strict=False))}
 
 
 class TestMeasuredSpread:
@@ -334,6 +451,16 @@ class TestMeasuredSpread:
         room = checks("q4")["REACH"] / 2 * math.sqrt((6 / first + 2) / checks("q4")["PAIRS"])
         assert 1 + 2 * room < math.sqrt(ranges["group"][0])
 
+    def test_a_spread_that_is_left_out_or_enters_twice_is_further_off_than_chance(self):
+        ranges = checks("q4")["RANGES"]["q4"]
+        (lowest, _), (_, largest) = ranges["spread"], ranges["group"]
+        rooms = checks("q4")["REACH"] / 2 * np.sqrt((6 / checks("q4")["GROUPS"] + 2) / 2000)
+        error = rooms.min() / checks("q4")["REACH"]
+        # alone, or where it is taken for a variance: further off than the room twice
+        assert 1 - math.sqrt(10 / lowest) > 2 * rooms.max()
+        # together with ties of the other case, which act against it: outside for the widest head
+        assert 1 - math.sqrt(largest) * 10 / lowest > rooms[-1] + 2 * error
+
     @pytest.fixture
     def figure(self) -> dict[str, Any]:
         """Return a right answer that is measured as well as it gets."""
@@ -343,8 +470,8 @@ class TestMeasuredSpread:
         wobble = 1 + 0.001 * np.array([1, -1, 1, -1, 1])
         return {
             "panels": 1,
-            "series": [["measured", widths, law * wobble], ["predicted", widths, law]],
-            "legend": ["measured", "predicted"],
+            "pieces": [shown("measured", widths, law * wobble), shown("predicted", widths, law)],
+            "entries": [shown("measured"), shown("predicted")],
             "labels": ["d_k", "σ"],
             "scales": ["log", "log"],
         }
@@ -355,22 +482,23 @@ class TestMeasuredSpread:
             n_groups = checks("q4")["GROUPS"][place]
             room = checks("q4")["REACH"] / 2 * math.sqrt((6 / n_groups + 2) / 2000)
             for share, passes in ((-0.95, True), (0.95, True), (-1.05, False), (1.05, False)):
-                points = figure["series"][0][2].copy()
+                measured, predicted = figure["pieces"]
+                points = measured["y"].copy()
                 points[place] *= (1 + share * room) / (1 + 0.001 * (-1) ** place)
-                series = [["measured", figure["series"][0][1], points], figure["series"][1]]
-                assert (judged("q4", {**figure, "series": series}).earned == 1) is passes
+                pieces = [{**measured, "y": points}, predicted]
+                assert (judged("q4", {**figure, "pieces": pieces}).earned == 1) is passes
 
     def test_the_line_is_exact(self, figure: dict[str, Any]):
-        measured, (_, widths, law) = figure["series"]
+        measured, predicted = figure["pieces"]
         for change, passes in ((9e-6, True), (-9e-6, True), (2e-5, False), (-2e-5, False)):
-            series = [measured, ["predicted", widths, law * (1 + change)]]
-            assert (judged("q4", {**figure, "series": series}).earned == 1) is passes
+            pieces = [measured, {**predicted, "y": predicted["y"] * (1 + change)}]
+            assert (judged("q4", {**figure, "pieces": pieces}).earned == 1) is passes
 
     @pytest.mark.parametrize(
         ("part", "value", "words"),
         [
-            ("legend", ["predicted"], "legend has no entry"),
-            ("legend", [], "legend has no entry"),
+            ("entries", [shown("predicted")], "legend has no entry"),
+            ("entries", [], "legend has no entry"),
             ("labels", ["d_k", " "], "label"),
             ("labels", ["d_k"], "label"),
             ("scales", ["log", "linear"], "logarithmic"),
@@ -385,17 +513,17 @@ class TestMeasuredSpread:
         assert words in outcome.message
 
     def test_form_alone_earns_nothing(self, figure: dict[str, Any]):
-        assert judged("q4", {**figure, "series": []}).earned == 0
+        assert judged("q4", {**figure, "pieces": []}).earned == 0
 
     @pytest.mark.parametrize("student_id", CLASS[:30])
     def test_a_mistake_that_has_a_name_is_never_the_truth(self, student_id: str):
         numbers = personal(student_id, "q4")
         widths = numbers["group"] * checks("q4")["GROUPS"]
         law = checks("q4")["law"](numbers, widths)
-        given = {"series": [["predicted", widths, law]]}
+        given = {"pieces": [shown("predicted", widths, law)]}
         assert checks("q4")["predicted_fault"](given, numbers) == ""
         for factor, _ in checks("q4")["factors"](numbers, widths):
-            wrong = {"series": [["predicted", widths, law * factor]]}
+            wrong = {"pieces": [shown("predicted", widths, law * factor)]}
             off = not np.allclose(factor, 1, rtol=0, atol=1e-5)
             assert bool(checks("q4")["predicted_fault"](wrong, numbers)) is off
 
@@ -431,6 +559,19 @@ class TestParagraph:
         beyond = np.mean(np.array(ratios) > 1)
         assert 0.35 < beyond < 0.65
         assert np.mean(np.abs(np.log(ratios)) < 0.05) < 0.1
+
+    def test_the_sentence_is_nearly_right_for_few(self):
+        starts = []
+        for student_id in MANY:
+            numbers = personal(student_id, "q5")
+            starts.append(numbers["heads"] * numbers["d_k"] * (numbers["std"] / 1000) ** 2)
+        near = np.abs(np.square(starts) - 1)
+        assert 0 < np.mean(near < 0.1) < 0.1
+        assert np.mean(near < 0.005) < 0.01
+
+    def test_length_costs_nothing_and_both_sides_know(self):
+        assert "a longer paragraph costs nothing" in cells(SET)["q5_text"]
+        assert "More than six sentences cost nothing" in cells(SET)["q5"]
 
     def test_the_scheme_has_four_points(self):
         source = cells(SET)["q5"]

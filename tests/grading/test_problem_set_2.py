@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import ast
 import copy
+from collections.abc import Iterator
 from typing import Any
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from tests.grading.answers_problem_set_2 import ARMS, ATTEND, GIVEN, HEADER, LOOP, ON_PAPER
-from tests.grading.trial import Trial, cells, run, solved
+from grading.figures import named_series
+from grading.sandbox import Limits
+from tests.grading.answers_problem_set_2 import (
+    ABLATION,
+    ARMS,
+    ATTEND,
+    GIVEN,
+    HEAD,
+    HEADER,
+    LOOP,
+    ON_PAPER,
+)
+from tests.grading.trial import Trial, cells, hidden, notebook, run, solved
+from tests.grading.variants import Variant
 
 SET = "problem_set_2"
 STUDENTS = [f"s{n}" for n in range(24)]
+DIVERGES = "s0000012"  # plain steps at the large rate
+
+
+@pytest.fixture(autouse=True)
+def _figures_as_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Draw without a screen; showing closes, as it does in a notebook."""
+    mpl.use("Agg")
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    yield
+    plt.close("all")
 
 
 def right(question: str, student_id: str = "s0000000") -> tuple[Trial, Any, dict[str, Any]]:
@@ -38,6 +63,35 @@ def figure_data(source: str) -> Any:
     run(trial.source, trial.inside)
     plt.close("all")
     return trial.given({})
+
+
+class TestRules:
+    def test_the_time_that_is_told_is_the_time_there_is(self):
+        rules = notebook(SET).cells[0].source
+        assert f"longer than {Limits().cell_seconds:g} seconds is stopped" in rules
+        for question in ("q2", "q3"):
+            said = f"all together in {Limits().cell_seconds:g} seconds"
+            assert said in cells(SET)[f"{question}_text"]
+
+    def test_the_questions_with_numbers_of_their_own_are_named(self):
+        names: dict[str, Any] = {}
+        run(cells(SET)["numbers"], names)
+        named = " and ".join(question.removeprefix("q") for question in names["RANGES"])
+        assert f"Questions {named} have personal numbers" in notebook(SET).cells[0].source
+
+    @pytest.mark.parametrize("cell", ["q5_text", "q5"])
+    def test_a_long_paragraph_costs_nothing(self, cell: str):
+        assert "nothing" in cells(SET)[cell]
+        assert "more than six sentences" in cells(SET)["q5"].lower()
+        assert "a longer paragraph costs nothing" in cells(SET)["q5_text"]
+
+    @pytest.mark.parametrize("question", ["q2", "q3"])
+    def test_the_end_of_the_time_is_no_mistake_of_one_call(self, question: str):
+        head = {"q2": HEAD, "q3": HEADER}[question]
+        trial = Trial(SET, question, head + "    raise KeyboardInterrupt\n")
+        run(trial.source, trial.inside)
+        with pytest.raises(KeyboardInterrupt):
+            trial.given(trial.asked())
 
 
 class TestStep:
@@ -68,6 +122,19 @@ class TestStep:
             assert (change[strangers] == 0).all()
             kinds.add(bool(mine["second"] > mine["visible"]))
         assert kinds == {True, False}
+
+    def test_a_hidden_twin_is_not_said_to_hear_anything(self):
+        messages = set()
+        for student_id in STUDENTS:
+            alone = "heard[[first - 1, second - 1]] = heard[first - 1] + heard[second - 1]\n"
+            trial = Trial(SET, "q1", GIVEN + ON_PAPER.replace(alone, ""), student_id=student_id)
+            outcome = trial.outcome()
+            assert outcome.earned == pytest.approx(0.4)
+            is_hidden = trial.inside["second"] > trial.inside["visible"]
+            assert ("what moves one moves the other" in outcome.message) is is_hidden
+            assert ("hears what both positions are told" in outcome.message) is not is_hidden
+            messages.add(outcome.message)
+        assert len(messages) == 2
 
     def test_a_small_part_of_the_step_lowers_the_loss(self):
         trial, given, _ = right("q1")
@@ -143,9 +210,41 @@ class TestTemperature:
         logits = (row["scores"] - row["scores"][row["key"]]) / tau
         return float(-logits.max() - np.log(np.exp(logits - logits.max()).sum()))
 
+    def test_the_parts_are_worth_what_is_said(self):
+        _, given, _ = right("q2")
+        for lost, kind in enumerate(("large", "coldest", "warmest"), start=1):
+            given[kind] = None
+            assert told("q2", given)[0] == pytest.approx(1 - lost / 5)
+        assert told("q2", {"between": None})[0] == 0
+        assert "worth two fifths" in cells(SET)["q2_text"]
+        assert "worth one fifth each" in cells(SET)["q2_text"]
+
+    def test_two_dozen_rows_of_up_to_two_hundred_scores(self):
+        for seed in range(20):
+            asked = solved(SET, "q2").asked(seed)["rows"]
+            rows = [row["scores"] for each in asked.values() for row in each]
+            assert len(rows) == 24
+            assert max(map(len, rows)) <= 200
+        assert "two dozen rows of up to 200 scores" in cells(SET)["q2_text"]
+
+    def test_the_public_check_takes_an_array_of_one_entry(self):
+        for form in ("np.array([{}])", "np.array([[{}]])", "[{}]", "np.float64({})"):
+            body = f"    return {form.format('4 / np.log(3)')}\n"
+            trial = Trial(SET, "q2", HEAD + body)
+            trial.check()
+            wrong = Trial(SET, "q2", HEAD + body.replace("log(3)", "log(3.001)"))
+            with pytest.raises(AssertionError, match="4/ln 3"):
+                wrong.check()
+
+    @pytest.mark.parametrize("form", [np.atleast_1d, np.atleast_2d, lambda each: [each]])
+    def test_every_temperature_may_be_an_array_of_one_entry(self, form: Any):
+        trial, given, asked = right("q2")
+        wrapped = {kind: [form(each) for each in found] for kind, found in given.items()}
+        assert trial.judge(wrapped, asked).earned == 1
+
     def test_an_error_is_told_from_a_number(self):
         _, given, _ = right("q2")
-        given["large"] = ["OverflowError"] * len(given["large"])
+        given["large"] = ["an error"] * len(given["large"])
         earned, message = told("q2", given)
         assert earned == pytest.approx(0.8)
         assert "stops with an error" in message
@@ -177,10 +276,33 @@ class TestAttention:
         _, given, _ = right("q3")
         given[kind][0]["output"] = given[kind][0]["output"] + 1e-4
         earned, message = told("q3", given)
-        assert earned == pytest.approx(0.0 if kind == "plain" else 0.6)
+        assert earned == pytest.approx(0.8)
         assert "the output is not right" in message
 
-    @pytest.mark.parametrize(("kind", "off", "earned"), [("sink", 5e-6, 1.0), ("large", 5e-6, 0.6)])
+    def test_the_parts_are_worth_a_point_each(self):
+        _, given, _ = right("q3")
+        parts, wrong = ("plain", "cap", "sink", "mask", "large"), copy.deepcopy(given)
+        for lost, kind in enumerate(parts, start=1):
+            wrong[kind] = None
+            assert told("q3", wrong)[0] == pytest.approx(1 - lost / len(parts))
+        assert "One point each" in cells(SET)["q3_text"]
+        assert "makes 15 calls" in cells(SET)["q3_text"]
+        assert sum(map(len, given.values())) == 15
+
+    @pytest.mark.parametrize("kind", ["cap", "sink", "mask"])
+    def test_what_goes_wrong_alone_is_not_counted_again_together(self, kind: str):
+        _, given, _ = right("q3")
+        earned, message = told("q3", given | {kind: None, "together": None})
+        assert earned == pytest.approx(0.8)
+        assert "together" not in message
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_arguments_that_change_cost_a_point_once(self, kind: str):
+        _, given, _ = right("q3")
+        given[kind][-1]["kept"] = False
+        assert told("q3", given) == (pytest.approx(0.8), "your function changes its arguments")
+
+    @pytest.mark.parametrize(("kind", "off", "earned"), [("sink", 5e-6, 1.0), ("large", 5e-6, 0.8)])
     def test_large_logits_need_more_digits(self, kind: str, off: float, earned: float):
         _, given, _ = right("q3")
         given[kind][0]["output"] = given[kind][0]["output"] + off
@@ -201,9 +323,10 @@ class TestAttention:
         assert words in outcome.message
 
     def test_a_function_that_stops_is_told_so(self):
-        body = "    if cap is not None:\n        raise ValueError('cap')\n" + ATTEND
-        outcome = Trial(SET, "q3", HEADER + body).outcome()
-        assert outcome.earned == pytest.approx(0.45)
+        for error in ("ValueError", "RuntimeError", "NotImplementedError", "AssertionError"):
+            body = f"    if cap is not None:\n        raise {error}('cap')\n" + ATTEND
+            outcome = Trial(SET, "q3", HEADER + body).outcome()
+            assert outcome.earned == pytest.approx(0.8)
         assert "with a cap: your function stops with an error" in outcome.message
 
     def test_weights_need_not_sum_to_one_but_with_a_sink(self):
@@ -223,35 +346,41 @@ class TestAblation:
     def test_two_ways_to_train_agree_a_thousand_times_within(self, student_id: str):
         trial, given, _ = right("q4", student_id)
         mine = trial.inside["mine"]
-        for line in given["panels"][0]["lines"]:
-            expected = trial.outside["expected_losses"](mine)[line["name"]]
-            room = 1e-9 * (expected + 1e-3)
-            assert (np.abs(line["loss"] - expected) <= room).all()
+        expected = trial.outside["expected_losses"](mine)
+        found = dict(named_series(given["drawn"]))
+        assert found.keys() == expected.keys()
+        for arm, points in found.items():
+            room = 1e-9 * (expected[arm] + 1e-3)
+            assert (np.abs(points[:, 1] - expected[arm]) <= room).all()
 
     def test_the_model_answer_says_what_the_runs_show(self):
-        seen = set()
-        for student_id in STUDENTS:
-            trial = solved(SET, "q4", student_id=student_id)
-            mine = trial.outside["personal_numbers"](student_id, "q4")
-            losses = trial.outside["expected_losses"](mine)
+        outside, runs, seen = solved(SET, "q4").outside, 400, set()
+        for n in range(runs):
+            mine = outside["personal_numbers"](f"s{n}", "q4")
+            losses = outside["expected_losses"](mine)
             divided, undivided = losses["divided"], losses["not divided"]
+            case = (mine["normalised"], mine["fast"])
             assert undivided[0] > divided[0]
-            if (mine["normalised"], mine["fast"]) == (0, 1):
-                assert undivided[-1] > 1e6
+            assert divided[-1] < divided[0]
+            if case == (0, 1):
+                assert undivided[-1] > 1e6 * outside["HIGHEST"]
             else:
                 assert undivided[-1] < divided[-1]
-            seen.add((mine["normalised"], mine["fast"]))
+                assert undivided.max() < 1000
+            assert divided.max() < 10
+            seen.add(case)
         assert len(seen) == 4
+        assert f"for each of {runs} drawn student numbers" in cells(SET)["q5"]
 
     def test_the_numbers_of_the_model_answer(self):
         trial = solved(SET, "q4")
-        mine = trial.outside["personal_numbers"]("s0000012", "q4")
+        mine = trial.outside["personal_numbers"](DIVERGES, "q4")
         assert (mine["d_k"], mine["normalised"], mine["fast"]) == (28, 0, 1)
         losses = trial.outside["expected_losses"](mine)
         divided, undivided = losses["divided"], losses["not divided"]
         text = cells(SET)["q5"]
         assert f"{undivided[0]:.1f} against {divided[0]:.1f}" in text
-        assert f"$10^{{{np.log10(undivided[-1]):.0f}}}$" in text
+        assert f"a loss of $10^{{{np.log10(undivided[-1]):.0f}}}$" in text
         assert f"the divided one is at {divided[-1]:.3f}" in text
 
     @pytest.mark.parametrize(("share", "earned"), [(0.9e-5, 1.0), (2e-5, 0.25)])
@@ -269,34 +398,70 @@ class TestAblation:
         assert "the two rates are exchanged" in message
 
     @pytest.mark.parametrize("step", [0, 7, 30])
-    def test_one_point_off_is_wrong(self, step: int):
-        _, given, _ = right("q4")
-        for line in given["panels"][0]["lines"]:
-            changed = copy.deepcopy(given)
-            (same,) = [
-                each for each in changed["panels"][0]["lines"] if each["name"] == line["name"]
-            ]
-            same["loss"][step] = same["loss"][step] * (1 + 2e-6) + 2e-9
-            assert told("q4", changed)[0] == pytest.approx(
-                0.75 if line["name"] == "folded" else 0.5
-            )
+    @pytest.mark.parametrize("arm", ["divided", "not divided", "folded"])
+    def test_one_point_off_costs_its_line(self, arm: str, step: int):
+        trial, given, _ = right("q4")
+        (line,) = [each for each in given["drawn"]["pieces"] if each["label"] == arm]
+        line["y"][step] = line["y"][step] * (1 + 2e-6) + 2e-9
+        assert told("q4", given)[0] == pytest.approx(1 - 0.5 * trial.outside["WORTH"][arm])
+
+    def test_the_lines_together_are_the_figure(self):
+        assert sum(right("q4")[0].outside["WORTH"].values()) == 1
 
     @pytest.mark.parametrize(
-        ("old", "new", "words"),
+        "variant",
+        [pytest.param(each, id=each.name) for each in ABLATION if each.share("q4") == 1],
+    )
+    def test_every_right_figure_is_right_where_an_arm_diverges(self, variant: Variant):
+        trial = Trial(SET, "q4", variant.answers["q4"], student_id=DIVERGES)
+        trial.check()
+        outcome = trial.outcome()
+        assert outcome.earned == 1, outcome.message
+
+    def test_an_arm_that_diverges_leaves_the_page(self):
+        endless = ARMS.replace("axes.set_ylim(top=1000)\n", "")
+        trial = Trial(SET, "q4", LOOP + endless, student_id=DIVERGES)
+        with pytest.raises(AssertionError, match="end at 1000 or below"):
+            trial.check()
+        outcome = trial.outcome()
+        assert outcome.earned == pytest.approx(0.875)
+        assert "end at 1000 or below" in outcome.message
+
+    @pytest.mark.parametrize(("top", "earned"), [(1e-3, 1), (1000, 1), (9e5, 1), (2e6, 0.875)])
+    def test_the_end_of_the_axis_is_read_leniently(self, top: float, earned: float):
+        given = figure_data(ARMS.replace("top=1000", f"1e-15, {top}"))
+        assert given["drawn"]["top"] == top
+        assert told("q4", given)[0] == pytest.approx(earned)
+
+    def test_one_form_of_reading_for_both_sets(self):
+        def helpers(assignment: str) -> dict[str, str]:
+            nodes = ast.walk(ast.parse(hidden(assignment, "q4")))
+            functions = (node for node in nodes if isinstance(node, ast.FunctionDef))
+            return {node.name: ast.unparse(node) for node in functions}
+
+        one, two = helpers("problem_set_1"), helpers(SET)
+        for name in ("told", "look", "pieces"):
+            assert one[name] == two[name]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "earned", "words"),
         [
-            ("axes.legend()", 'figure = "figure.png"', "it has 0"),
-            ("axes.legend()", "figure = plt.figure()", "it has 0"),
-            ("axes.legend()", "axes.legend()\nfigure.add_axes((0, 0, 0.1, 0.1))", "it has 2"),
-            ("semilogy", "plot", "must be logarithmic"),
-            ("axes.legend()", "", "no line is called `divided`"),
-            ('"steps"', '""', "both axes need a label"),
+            ("axes.legend()", 'figure = "figure.png"', 0.5, "is no Matplotlib figure"),
+            ("axes.legend()", "figure = plt.figure()", 0.5, "is no Matplotlib figure with axes"),
+            ("axes.legend()", "figure.add_axes((0, 0, 0.1, 0.1))", 0.5, "one pair of axes"),
+            ("semilogy", "plot", 0.875, "must be logarithmic"),
+            ("axes.legend()", "", 0.875, "needs a legend"),
+            ("axes.legend()", "axes.legend(['a', 'b', 'c'])", 0.875, "begins with `divided`"),
+            ('"steps"', '""', 0.875, "both axes need a label"),
+            ('"loss"', '"  "', 0.875, "both axes need a label"),
         ],
     )
-    def test_rates_count_without_a_figure(self, old: str, new: str, words: str):
-        given = figure_data(ARMS.replace(old, new))
-        earned, message = told("q4", given)
-        assert earned == pytest.approx(0.5)
-        assert words in message
+    def test_what_is_wrong_with_the_figure_costs_its_part(
+        self, old: str, new: str, earned: float, words: str
+    ):
+        found = told("q4", figure_data(ARMS.replace(old, new)))
+        assert found[0] == pytest.approx(earned)
+        assert words in found[1]
 
     def test_every_pair_of_settings_is_in_the_answer_cell(self):
         for student_id in STUDENTS:
