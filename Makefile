@@ -40,9 +40,9 @@ help:
 	@echo "make grades-export  write the marks in OUT=... for Canvas and Moodle"
 	@echo "make lint       check code and notebooks; make format mends what it can"
 	@echo "make lock       write the pinned versions anew"
-	@echo "make bench      time attnlib against PyTorch and JAX, then the figures that move, which"
-	@echo "                bench-figures does alone; ARGS=--update puts the results into the book"
-	@echo "make bench-grading  time marking against plain nbgrader, with workers that are killed"
+	@echo "make bench      time attnlib against PyTorch and JAX, then the figures that move, then"
+	@echo "                marking against plain nbgrader, which bench-figures and bench-grading do"
+	@echo "                alone; ARGS=--update puts the results into the book"
 	@echo "make sweep      train everything behind the table of the ablation anew, about a quarter hour"
 	@echo "make clean      remove what was built; the environment stays"
 
@@ -86,6 +86,7 @@ bench: $(BENCH)/.ready
 	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
 	$(BENCH_RUN) -m benchmarks $(ARGS)
 	$(MAKE) bench-figures
+	$(MAKE) bench-grading
 
 # Nothing else should run meanwhile: it goes by the time that the whole machine is at work.
 bench-grading: $(GRADING)/.ready

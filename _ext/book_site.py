@@ -59,8 +59,8 @@ SEARCH_FROM_DISK = (
 UNUSED_FILES = ("scripts/fontawesome.js*", "**/*.map", "sphinx-thebe.*", "*webpack-macros.html")
 READ = (
     "attnlib/**/*.py",
-    "benchmarks/report.py",
-    "benchmarks/results.json",
+    "benchmarks/*report.py",
+    "benchmarks/*.json",
     "data/*.json",
     "requirements.txt",
 )

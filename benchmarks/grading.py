@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 WRITTEN = ROOT / "_build" / "bench" / "grading.json"
-FULL = {"bulk": 20, "rounds": 3, "speed": 40, "many": 1000, "payloads": 10_000}
+FULL = {"bulk": 20, "rounds": 3, "speed": 120, "many": 1000, "payloads": 10_000}
 PARTS = ("bulk", "speed", "many", "memory")
 QUICK = {"bulk": 5, "rounds": 1, "speed": 10, "many": 40, "payloads": 500}
 # nbgrader calls other programs of its environment

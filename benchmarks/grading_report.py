@@ -35,7 +35,7 @@ def rows(results: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
             bulk["ratio"] <= 1,
         ),
         (
-            "two workers against one",
+            f"{speed['submissions']} submissions by two workers, against one",
             f"{speed['ratio']:.2f} times as fast ({speed['two']:.0f} s, {speed['one']:.0f} s)",
             f"at least {LEAST_SPEED_UP}",
             speed["ratio"] >= LEAST_SPEED_UP,
@@ -77,3 +77,20 @@ def tables(results: dict[str, Any]) -> str:
         for what, found, target, met in rows(results)
     ]
     return "\n".join(lines)
+
+
+def machine_line(results: dict[str, Any]) -> str:
+    """Return on what the grader was measured, and how often.
+
+    Parameters
+    ----------
+    results : dict
+        As `benchmarks.grading` writes them.
+    """
+    machine, bulk = results["machine"], results["bulk"]
+    return (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Python "
+        f"{machine['python']}, nbgrader {machine['nbgrader']}; processor time of "
+        f"{bulk['submissions']} submissions together, start and end of the programs included; "
+        f"medians of {bulk['rounds']} rounds; {machine['date']}."
+    )
