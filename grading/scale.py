@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from grading.problem_set import ProblemSet
 
 BATCH = 10
+ANSWERS_WITHIN = "10s"
+STOPS_WITHIN = 10.0  # seconds, before it is killed
 TRIES = 2
 AHEAD = 2
 
@@ -65,7 +67,7 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
     dask.config.set({"distributed.admin.low-level-log-length": 10})
     if scheduler:
         try:
-            client = Client(scheduler, timeout="10s")
+            client = Client(scheduler, timeout=ANSWERS_WITHIN)
         except (OSError, TypeError, ValueError) as error:
             raise ValueError(f"SCHEDULER {scheduler} does not answer: {error}") from None
         with client:
@@ -286,7 +288,7 @@ def _stop(client: Client, future: Future) -> None:
     """Start the worker anew that does not come to an end with a batch."""
     workers = [worker for worker, keys in client.processing().items() if future.key in keys]
     future.cancel()
-    client.restart_workers(workers, timeout=10, raise_for_error=False)
+    client.restart_workers(workers, timeout=STOPS_WITHIN, raise_for_error=False)
 
 
 def _outcome(

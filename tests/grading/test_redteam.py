@@ -445,6 +445,15 @@ ATTRIBUTES = set(
         "start style",
     )
 )
+FORMULAS = set(
+    re.findall(
+        r"\w+",
+        "math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover "
+        "munderover mtable mtr mtd mpadded mstyle",
+    )
+)
+# what surrounds a formula that is wider than the page
+SCROLLING = {"tabindex": "0", "role": "group", "aria-label": "formula"}
 
 
 class Page(HTMLParser):
@@ -459,7 +468,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.inside = tag
-        if tag not in ALLOWED:
+        if tag not in ALLOWED | FORMULAS:
             self.found.append(f"<{tag}>")
         for name, value in attrs:
             self.found += self._attribute(tag, name, value or "")
@@ -472,6 +481,10 @@ class Page(HTMLParser):
             "http-equiv": value == "Content-Security-Policy",
         }
         wrong = name not in ATTRIBUTES or not fine.get(name, True)
+        if tag in FORMULAS:
+            wrong = name.startswith("on") or not re.fullmatch(r"[\w.-]{1,12}", value)
+        elif tag == "span" and name in SCROLLING:
+            wrong = value != SCROLLING[name]
         return [f"<{tag} {name}={value}>"] if wrong else []
 
     def handle_data(self, data: str) -> None:

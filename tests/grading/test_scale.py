@@ -104,6 +104,7 @@ def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scale, "_patience", lambda *_: 2.0)
+    monkeypatch.setattr(scale, "STOPS_WITHIN", 2.0)
     found = outcomes(client, [came_in(i, "sleep" if i == 1 else "fine") for i in range(4)])
     assert {name: each.status for name, each in found.items()} == {
         "s0": "graded",
@@ -145,7 +146,8 @@ def test_a_failure_of_the_grader_is_for_a_person(monkeypatch: pytest.MonkeyPatch
     assert "unforeseen" in bad.message
 
 
-def test_numbers_of_workers_and_addresses_are_checked() -> None:
+def test_numbers_of_workers_and_addresses_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "ANSWERS_WITHIN", "2s")
     with pytest.raises(ValueError, match="WORKERS must be at least 1; got 0"), scale.cluster(0):
         pass
     with (
@@ -155,7 +157,10 @@ def test_numbers_of_workers_and_addresses_are_checked() -> None:
         pass
 
 
-def test_nobody_else_on_this_machine_can_send_work(client: Client) -> None:
+def test_nobody_else_on_this_machine_can_send_work(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scale, "ANSWERS_WITHIN", "4s")
     address = client.scheduler.address
     assert address.startswith("tls://127.0.0.1:")
     with (

@@ -363,6 +363,11 @@ class TestABrowser:
             places = []
             for folder in (small_site, without):
                 with visit(browser, folder / name, width=width) as seen:
+                    # sections far away have a guessed height until they come near
+                    seen.page.add_style_tag(content="* {content-visibility: visible !important}")
+                    seen.page.wait_for_function(
+                        "document.getAnimations().every(({playState}) => playState !== 'running')"
+                    )
                     places.append(seen.page.evaluate(PLACES))
             assert len(places[0]) > 50
             assert places[0] == places[1]
