@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import tempfile
 import time
 from collections import deque
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 BATCH = 10
 ANSWERS_WITHIN = "10s"
-STOPS_WITHIN = 10.0  # seconds, before it is killed
+STOPS_WITHIN = 60.0  # seconds
 TRIES = 2
 AHEAD = 2
 
@@ -286,9 +287,18 @@ def _patience(batch: Batch, conditions: Conditions) -> float:
 
 def _stop(client: Client, future: Future) -> None:
     """Start the worker anew that does not come to an end with a batch."""
-    workers = [worker for worker, keys in client.processing().items() if future.key in keys]
+    workers = {worker for worker, keys in client.processing().items() if future.key in keys}
     future.cancel()
-    client.restart_workers(workers, timeout=STOPS_WITHIN, raise_for_error=False)
+    nannies = getattr(client.cluster, "workers", {}).values()
+    if workers and not nannies:  # somebody else's cluster
+        client.restart_workers(list(workers), timeout=STOPS_WITHIN, raise_for_error=False)
+    # Asked to stop, a busy worker of ours would be given up, and no other would take its place.
+    for nanny in nannies:
+        if nanny.worker_address in workers and nanny.pid:
+            os.kill(nanny.pid, signal.SIGKILL)
+    give_up = time.monotonic() + STOPS_WITHIN
+    while workers & set(client.nthreads()) and time.monotonic() < give_up:
+        time.sleep(0.1)  # or the next batch would go to the dead
 
 
 def _outcome(

@@ -108,7 +108,6 @@ def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
         return 2.0 if any(each.notebook == b"sleep" for each in batch.submissions) else 600.0
 
     monkeypatch.setattr(scale, "_patience", patience)
-    monkeypatch.setattr(scale, "STOPS_WITHIN", 2.0)
     found = outcomes(client, [came_in(i, "sleep" if i == 1 else "fine") for i in range(4)])
     assert {name: each.status for name, each in found.items()} == {
         "s0": "graded",
