@@ -182,9 +182,8 @@ def _mark(
         waiting = _Peeked(fresh())
         if waiting:
             with scale.cluster(order.workers, order.scheduler) as client:
-                size = scale.batch_size(len(collection), len(client.nthreads()))
                 for results in scale.mark_all(
-                    client, waiting, sets, conditions, size=size, work=work
+                    client, waiting, sets, conditions, count=len(collection), work=work
                 ):
                     write([*ready, *results])
                     ready.clear()

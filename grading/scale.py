@@ -62,10 +62,18 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
 
     if workers is not None and workers < 1:
         raise ValueError(f"WORKERS must be at least 1; got {workers}")
-    # A batch that kills its worker is sent again in pieces by us, not as a whole by Dask.
-    dask.config.set({"distributed.scheduler.allowed-failures": 0})
-    # Dask remembers a thousand messages to each worker; ours carry submissions.
-    dask.config.set({"distributed.admin.low-level-log-length": 10})
+    dask.config.set(
+        {
+            # A batch that kills its worker is sent again in pieces by us, not as a whole by Dask.
+            "distributed.scheduler.allowed-failures": 0,
+            # Dask remembers a thousand messages to each worker; ours carry submissions.
+            "distributed.admin.low-level-log-length": 10,
+            # Workers wait for sandboxes; to watch them wait takes time from the sandboxes.
+            "distributed.worker.profile.enabled": False,
+            "distributed.admin.system-monitor.interval": "10s",
+            "distributed.admin.tick.interval": "1s",
+        }
+    )
     if scheduler:
         try:
             client = Client(scheduler, timeout=ANSWERS_WITHIN)
@@ -149,6 +157,7 @@ def mark_all(
     conditions: Conditions,
     *,
     size: int = BATCH,
+    count: int | None = None,
     work: Callable[..., list[Result]] | None = None,
 ) -> Iterator[list[Result]]:
     """Mark submissions on a cluster and give the results as they come.
@@ -164,7 +173,9 @@ def mark_all(
     conditions : Conditions
         The secret seed and the limits.
     size : int
-        How many submissions travel together.
+        How many submissions travel together at most.
+    count : int, optional
+        How many submissions there are at most; where it is known the last batches are smaller.
     work : callable, optional
         What workers do in place of `mark_batch`; tests and benchmarks simulate it.
 
@@ -178,7 +189,8 @@ def mark_all(
     sandbox.SandboxUnavailable
         If a worker cannot keep students' code in a sandbox.
     """
-    fresh = (Batch(tuple(each)) for each in _batched(submissions, size))
+    places = len(client.nthreads())
+    fresh = (Batch(tuple(each)) for each in _batched(submissions, size, count, places))
     under_way = _UnderWay(client, problem_sets, conditions, work or mark_batch)
     while under_way.send_all(fresh):
         for future in _finished(under_way.running, conditions):
@@ -232,29 +244,38 @@ class _UnderWay:
         return results
 
 
-def batch_size(count: int, workers: int) -> int:
+def batch_size(left: int, workers: int, size: int = BATCH) -> int:
     """Return how many submissions should travel together, so that all workers end about together.
 
     Parameters
     ----------
-    count : int
-        How many submissions there are.
+    left : int
+        How many submissions are left.
     workers : int
         How many workers there are.
+    size : int
+        How many may travel together.
 
     Examples
     --------
-    >>> batch_size(12, 2), batch_size(1000, 2)
-    (1, 10)
+    >>> [batch_size(left, workers=2) for left in (1000, 80, 40, 12)]
+    [10, 10, 5, 1]
     """
-    return max(1, min(BATCH, count // (4 * max(1, workers))))
+    return max(1, min(size, left // (4 * max(1, workers))))
 
 
-def _batched(submissions: Iterable[Submission], size: int) -> Iterator[list[Submission]]:
-    """Give submissions in lists of `size`."""
-    iterator = iter(submissions)
-    while batch := list(itertools.islice(iterator, size)):
+def _batched(
+    submissions: Iterable[Submission], size: int, count: int | None, workers: int
+) -> Iterator[list[Submission]]:
+    """Give submissions in lists of `size`, and in shorter ones when few of `count` are left."""
+    iterator, taken = iter(submissions), 0
+    while True:
+        most = size if count is None else batch_size(count - taken, workers, size)
+        batch = list(itertools.islice(iterator, most))
+        if not batch:
+            return
         yield batch
+        taken += len(batch)
 
 
 def _next(again: deque[Batch], fresh: Iterator[Batch]) -> Batch | None:

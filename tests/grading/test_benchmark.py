@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WHOLE = {
     "bulk": {"ours": 0.9, "plain": 1.8, "ratio": 0.5, "submissions": 30, "rounds": 3},
     "speed": {"one": 60.0, "two": 31.0, "ratio": 1.9, "submissions": 60, "rounds": 3},
+    "ceiling": {"ratio": 1.95, "least": 1.9, "most": 2.0, "submissions": 40, "rounds": 3},
     "many": {
         "submissions": 1000,
         "hostile": 50,

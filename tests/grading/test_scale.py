@@ -137,6 +137,21 @@ def test_submissions_are_read_as_they_are_needed(client: Client) -> None:
     assert len(read) == 200
 
 
+def test_the_last_batches_are_small_so_that_no_worker_waits_long_for_another(
+    client: Client,
+) -> None:
+    client.wait_for_workers(2)
+    work = [came_in(i) for i in range(100)]
+    for count in (100, 130, 40):
+        done = scale.mark_all(client, work, SETS, Conditions({}), count=count, work=pretend)
+        sizes = sorted(len(each) for each in done)
+        assert sum(sizes) == 100
+        assert sizes[-1] == (10 if count >= 80 else 5)
+        assert (sizes.count(1) > 4) == (count <= 100)
+    assert [len(each) for each in scale._batched(work[:6], 10, 6, 2)] == [1] * 6
+    assert [len(each) for each in scale._batched(work[:6], 4, None, 2)] == [4, 2]
+
+
 def test_a_failure_of_the_grader_is_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(submission, problem_set, conditions):  # noqa: ARG001
         if submission.student.student_id == "s1":
