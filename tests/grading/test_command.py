@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from benchmarks.grading import workers
 from grading import __main__ as command
 from grading import course, sandbox, scale
 from grading.course import Order, grade
@@ -328,15 +329,6 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     for row in rows.values():
         assert_row(row, FULL)
     assert sorted(many.recorded()) == sorted(many.students)
-
-
-def workers() -> list[psutil.Process]:
-    """Return the processes below this one in which Dask's workers run."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if "spawn_main" in " ".join(process.cmdline())
-    ]
 
 
 def test_a_worker_that_is_killed_costs_nobody_a_mark(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_without_a_roster_one_folder_of_notebooks_is_one_student(tmp_path):
 
 
 def test_a_students_folders_within_do_not_matter(tmp_path):
-    path = folder(tmp_path / "in", {"s1/work/week/x.ipynb": b"a", "s2/x.ipynb": b"b"})
+    path = folder(tmp_path / "in", {"s1/homework/week/x.ipynb": b"a", "s2/x.ipynb": b"b"})
     found = statuses(collect(path, ROSTER, ["ps1"]))
 
     assert found["s1", "ps1"] == b"a"
@@ -180,7 +180,7 @@ def test_a_students_folders_within_do_not_matter(tmp_path):
 def test_another_problem_set_of_nbgraders_folder_is_noted(tmp_path):
     path = folder(
         tmp_path / "in",
-        {"s1/ps1/x.ipynb": b"a1", "s1/ps2/x.ipynb": b"a2", "s2/work/ps1.ipynb": b"b1"},
+        {"s1/ps1/x.ipynb": b"a1", "s1/ps2/x.ipynb": b"a2", "s2/homework/ps1.ipynb": b"b1"},
     )
     collection = collect(path, ROSTER, ["ps1"])
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import mpmath
 import numpy as np
 import pytest
@@ -17,6 +14,8 @@ import pytest
 from attnlib import general_score_moments
 from grading.hidden import Wrong, close
 from tests.grading.trial import STUDENT, STUDENTS, Outcome, Trial, cells, run, solved
+
+pytestmark = pytest.mark.usefixtures("figures_as_in_a_notebook")
 
 SET = "problem_set_1"
 CLASS = [f"s{number:07}" for number in range(150)]
@@ -41,15 +40,6 @@ def judged(question: str, given: dict[str, Any], student_id: str = STUDENT) -> O
     except Wrong as wrong:
         return Outcome(wrong.earned, str(wrong))
     return Outcome(1.0, "")
-
-
-@pytest.fixture(autouse=True)
-def _figures_as_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Draw without a screen; showing closes, as it does in a notebook."""
-    mpl.use("Agg")
-    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    yield
-    plt.close("all")
 
 
 def laws(numbers: dict[str, int]) -> tuple[np.ndarray, ...]:

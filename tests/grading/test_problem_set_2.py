@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -27,18 +25,11 @@ from tests.grading.answers_problem_set_2 import (
 from tests.grading.trial import Trial, cells, hidden, notebook, run, solved
 from tests.grading.variants import Variant
 
+pytestmark = pytest.mark.usefixtures("figures_as_in_a_notebook")
+
 SET = "problem_set_2"
 STUDENTS = [f"s{n}" for n in range(24)]
 DIVERGES = "s0000012"  # plain steps at the large rate
-
-
-@pytest.fixture(autouse=True)
-def _figures_as_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Draw without a screen; showing closes, as it does in a notebook."""
-    mpl.use("Agg")
-    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    yield
-    plt.close("all")
 
 
 def right(question: str, student_id: str = "s0000000") -> tuple[Trial, Any, dict[str, Any]]:

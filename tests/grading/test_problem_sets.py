@@ -10,8 +10,6 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -38,6 +36,8 @@ from tests.grading.trial import (
 )
 from tests.grading.variants import Variant, variants_of
 
+pytestmark = pytest.mark.usefixtures("figures_as_in_a_notebook")
+
 QUESTIONS = [(name, question) for name in SETS for question in checked(name)]
 VARIANTS = [
     pytest.param(name, variant, id=f"{name}-{variant.name}")
@@ -45,15 +45,6 @@ VARIANTS = [
     for variant in variants_of(name)
 ]
 SEEDS = range(3)
-
-
-@pytest.fixture(autouse=True)
-def _figures_as_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Draw without a screen; showing closes, as it does in a notebook."""
-    mpl.use("Agg")
-    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    yield
-    plt.close("all")
 
 
 def personal(assignment: str) -> dict[str, dict[str, tuple[int, int]]]:

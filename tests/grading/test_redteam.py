@@ -44,9 +44,9 @@ SECRET = "canary-of-the-environment"  # noqa: S105, nothing is behind it
 CANARY = "canary-of-the-home"
 # a trillionth of a second for each process number tells these sandboxes from others'
 LIMITS = sandbox.Limits(
-    wall_seconds=20.0,
-    cell_seconds=2.0 + os.getpid() / 1e12,
-    cpu_seconds=15,
+    wall_seconds=40.0,
+    cell_seconds=4.0 + os.getpid() / 1e12,
+    cpu_seconds=25,
     memory_bytes=600_000_000,
     disk_bytes=32_000_000,
     file_bytes=32_000_000,
