@@ -68,6 +68,8 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
             "distributed.scheduler.allowed-failures": 0,
             # Dask remembers a thousand messages to each worker; ours carry submissions.
             "distributed.admin.low-level-log-length": 10,
+            # A worker that starts anew on a busy machine may take a while.
+            "distributed.deploy.lost-worker-timeout": "2 minutes",
             # Workers wait for sandboxes; to watch them wait takes time from the sandboxes.
             "distributed.worker.profile.enabled": False,
             "distributed.admin.system-monitor.interval": "10s",
@@ -213,7 +215,9 @@ class _UnderWay:
 
     def send_all(self, fresh: Iterator[Batch]) -> bool:
         """Send what there is room for, and return whether anything is under way."""
-        places = AHEAD * max(1, len(self.client.nthreads()))
+        workers = len(self.client.nthreads())
+        _replace_given_up(self.client, workers)
+        places = AHEAD * max(1, workers)
         while len(self.running) < places and (batch := _next(self.again, fresh)):
             self.send(batch)
         if not self.running and self.alone:
@@ -242,6 +246,13 @@ class _UnderWay:
         for each in retry:
             (self.alone if each.tries == TRIES else self.again).append(each)
         return results
+
+
+def _replace_given_up(client: Client, workers: int) -> None:
+    """See to it that workers of ours are replaced if Dask waited for them in vain."""
+    wanted = len(getattr(client.cluster, "worker_spec", ()))
+    if workers < wanted:
+        client.cluster.scale(wanted)  # does nothing while one is on its way
 
 
 def batch_size(left: int, workers: int, size: int = BATCH) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
@@ -137,19 +138,36 @@ def test_submissions_are_read_as_they_are_needed(client: Client) -> None:
     assert len(read) == 200
 
 
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [
+        (6, [1] * 6),
+        (30, [3, 3, 3, 2, 2, 2] + [1] * 15),
+        (100, [10, 10, 10, 8, 7, 6, 6, 5, 4, 4, 3, 3, 3, 2, 2, 2] + [1] * 15),
+        (200, [10] * 11 + [7]),
+    ],
+)
 def test_the_last_batches_are_small_so_that_no_worker_waits_long_for_another(
-    client: Client,
+    count: int, sizes: list[int]
 ) -> None:
-    client.wait_for_workers(2)
-    work = [came_in(i) for i in range(100)]
-    for count in (100, 130, 40):
-        done = scale.mark_all(client, work, SETS, Conditions({}), count=count, work=pretend)
-        sizes = sorted(len(each) for each in done)
-        assert sum(sizes) == 100
-        assert sizes[-1] == (10 if count >= 80 else 5)
-        assert (sizes.count(1) > 4) == (count <= 100)
-    assert [len(each) for each in scale._batched(work[:6], 10, 6, 2)] == [1] * 6
-    assert [len(each) for each in scale._batched(work[:6], 4, None, 2)] == [4, 2]
+    work = [came_in(i) for i in range(min(count, 117))]
+    found = list(scale._batched(work, 10, count, workers=2))
+    assert [len(each) for each in found] == sizes
+    assert list(itertools.chain(*found)) == work
+
+
+def test_with_an_unknown_number_all_batches_are_of_one_size() -> None:
+    work = [came_in(i) for i in range(6)]
+    assert [len(each) for each in scale._batched(work, 4, None, workers=2)] == [4, 2]
+
+
+def test_a_worker_that_dask_gives_up_is_replaced(client: Client) -> None:
+    name, nanny = next(iter(client.cluster.workers.items()))
+    del client.cluster.workers[name]
+    client.cluster.sync(nanny.close)
+    found = outcomes(client, [came_in(i) for i in range(20)])
+    assert len(found) == 20
+    client.wait_for_workers(2, timeout=120)
 
 
 def test_a_failure_of_the_grader_is_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
