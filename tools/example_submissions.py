@@ -5,12 +5,13 @@
 
 The notebooks are made from the source of the first problem set, so that they follow it when it
 changes. One student is right, one makes mistakes that students make, one never comes to an end, one
-types somebody else's number, one hands in a file that is cut off, and one hands in nothing.
+mistypes the student number, one hands in a file that is cut off, and one hands in nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +19,12 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from grading.problem_set import SOURCE, read  # noqa: E402
+from grading.judging import Judge  # noqa: E402
+from grading.problem_set import SOURCE, ProblemSet, read  # noqa: E402
 from grading.release import worked  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 EXAMPLE = ROOT / "grading" / "example"
 ASSIGNMENT = "problem_set_1"
@@ -37,12 +39,28 @@ s2400006,1006,Fay Example,fay@example.org
 """
 ADA, BOB, CLEO, DAN, EVE = (f"s240000{i}" for i in range(1, 6))
 
-PARAGRAPH = """\
-Divided by the square root of the head width the logits start with the variance
-$(d_{model} v)^2$, where $v$ is the variance of an entry of the weights, and undivided with $d_k$
-times that. Whether the undivided row is beyond $2 \\ln n$ depends on my numbers, and the line is an
-onset and no switch. Variance one takes the divisor $\\sqrt{d_k} d_{model} v$. What the square root
-does take out is the head width; that the variance be one is a choice.
+MISTYPED = "s2400014"  # what Dan typed
+
+WHOLE = """\
+With my numbers the divided logits start with the variance {divided:.3g} and the undivided ones
+with {undivided:.3g}. The onset of freezing for my row is $2 \\ln n$ = {onset:.3g}, so that the
+average undivided row starts {side} it. But that is an onset and no switch, and rows scatter
+around it, so neither "every row" nor "frozen" is shown. Variance one would take the divisor
+{divisor:.3g}; with $\\sqrt{{d_k}}$ it is not one. What the square root does take out is the
+head width. That the variance be one is a choice, which no theory demands.
+"""
+IN_SHORT = """\
+Divided {divided:.3g}, not divided {undivided:.3g}. I compare with $2 \\ln n$ = {onset:.3g}: the
+undivided row is {side} the onset, on average and gradually, not each row and not all at once.
+The divisor for variance one is {divisor:.3g} and not $\\sqrt{{d_k}}$, so the second sentence is
+false here. Right is that $\\sqrt{{d_k}}$ makes the start the same at every head width; the size
+that it starts at follows from the weights, and one is nothing special.
+"""
+NO_CHOICE = """\
+The variance is {divided:.3g} with the division and {undivided:.3g} without. As $2 \\ln n$ is
+{onset:.3g}, the row without it starts {side} the onset of freezing, on average: it sets in
+gradually. To have variance one I would divide by {divisor:.3g}, so with $\\sqrt{{d_k}}$ the
+variance is not one.
 """
 MISTAKES = {
     "q1": """\
@@ -85,16 +103,36 @@ while width > 0:  # it should stop at 65536
 """
 
 
+def paragraph(problem_set: ProblemSet, student_id: str, words: str) -> dict[str, str]:
+    """Return the answer to the last question with a student's own numbers."""
+    mine = Judge.of(problem_set).spaces["q1"]["personal_numbers"](student_id, "q5")
+    component = mine["heads"] * mine["d_k"] * (mine["std"] / 1000) ** 2
+    undivided, onset = mine["d_k"] * component**2, 2 * math.log(mine["n"])
+    answer = words.format(
+        divided=component**2,
+        undivided=undivided,
+        onset=onset,
+        side="beyond" if undivided > onset else "short of",
+        divisor=math.sqrt(mine["d_k"]) * component,
+    )
+    return {"q5": answer}
+
+
 def files() -> dict[str, bytes]:
     """Return the files of the example by their paths in its folder."""
     problem_set = read(SOURCE / ASSIGNMENT / f"{ASSIGNMENT}.ipynb")
-    paragraph = {"q5": PARAGRAPH}
+
+    def handed_in(student_id: str, words: str, answers: Mapping[str, str]) -> bytes:
+        return worked(
+            problem_set, student_id, {**paragraph(problem_set, student_id, words), **answers}
+        )
+
     notebooks = {
-        ADA: worked(problem_set, ADA, paragraph),
-        BOB: worked(problem_set, BOB, MISTAKES),
-        CLEO: worked(problem_set, CLEO, paragraph | {"q2": ENDLESS}),
-        DAN: worked(problem_set, ADA, paragraph),
-        EVE: worked(problem_set, EVE, paragraph),
+        ADA: handed_in(ADA, WHOLE, {}),
+        BOB: handed_in(BOB, "", MISTAKES),
+        CLEO: handed_in(CLEO, NO_CHOICE, {"q2": ENDLESS}),
+        DAN: handed_in(MISTYPED, IN_SHORT, {}),
+        EVE: handed_in(EVE, WHOLE, {}),
     }
     notebooks[EVE] = notebooks[EVE][: len(notebooks[EVE]) // 2]
     return {"roster.csv": ROSTER.encode()} | {

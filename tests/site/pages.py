@@ -38,6 +38,7 @@ _RAW = {
     "a raw directive": re.compile(r":::|```|^\([\w-]+\)=", re.MULTILINE),
     "raw mathematics": re.compile(r"\$|\\[([]|\\[A-Za-z]{2,}"),
     "a traceback": re.compile(r"\bTraceback\b|\b[A-Z]\w+Error:"),
+    "a raw table": re.compile(r"\|\s*:?[-–—]+:?\s*\|"),
     "an object's address": re.compile(r"<[^<>]* at 0x[0-9a-f]+>|<Figure size"),
 }
 

@@ -285,6 +285,10 @@ class TestAReader:
         with visit(browser, small_site / ONE) as seen:
             keep(seen.page, '{"ex-spread": "solved", "ex-fifth": "tried"}')
             seen.page.reload()
+            # what one process of the browser writes can reach the next a moment later
+            seen.page.wait_for_function(
+                "document.querySelector('.progress-count').textContent === '1/3'"
+            )
             button = seen.page.get_by_role("button", name="Clear it all")
             assert not button.is_visible()
             summary = seen.page.get_by_text("Clear my progress")
