@@ -1,8 +1,9 @@
 """Measure how fast this machine marks with plain processes, before any cluster or gradebook.
 
-Each process marks copies of one submission in sandboxes, one after the other, and nothing else.
-What two of them gain over one is the most that two workers can gain: what the processes share, such
-as caches and memory, slows them as it slows workers.
+Each process marks copies of one submission in sandboxes, one after the other, and nothing else. So
+what two of them gain over one has no cluster and no start in it, and shows what the processes take
+from each other by what they share, such as caches and memory. At an even speed it is at most two: a
+measured ratio above that says how far the machine's speed wandered.
 """
 
 from __future__ import annotations

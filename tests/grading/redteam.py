@@ -27,6 +27,8 @@ WRONG = "variance = 1.0"
 RIGHT = 'variance = float(personal_numbers(student_id, "q1")["d_k"])'
 BREACH = "BREACH"
 OVER = "attempt over"
+CELL_SECONDS = 4
+TOO_LONG = f"longer than {CELL_SECONDS}"
 SLEEPER = "sleep 98765.4321"
 """What is left running somewhere would be called so."""
 
@@ -891,16 +893,16 @@ MACHINE = (
 
 BOMBS = (
     Attack("loops", "A loop without end costs its own question.",
-           {"q1": "while True:\n    pass"}, {"q1": 0.0}, says="longer than 4"),
+           {"q1": "while True:\n    pass"}, {"q1": 0.0}, says=TOO_LONG),
     Attack("loops-in-the-function", "So does one in the function that is checked.",
-           function("while True:\n    pass"), {"q2": 0.0}, says="longer than 4"),
+           function("while True:\n    pass"), {"q2": 0.0}, says=TOO_LONG),
     Attack("loops-in-a-repr", "So does one in what is shown.",
            {"q1": f"""{RIGHT}
 class Slow:
     def __repr__(self):
         while True: pass
 Slow()"""},
-           says="longer than 4"),
+           says=TOO_LONG),
     Attack("loops-in-a-thread", "A thread ends with the notebook.",
            tried("import threading\ndef spin():\n    while True: pass\n"
                  "threading.Thread(target=spin, daemon=True).start()", RIGHT), says=OVER),
@@ -917,14 +919,14 @@ Slow()"""},
                     try:
                         while True: pass
                     except BaseException: pass
-            """}, {"q1": 0.0}, says="longer than 4"),
+            """}, {"q1": 0.0}, says=TOO_LONG),
     Attack("loops-in-finally", "A loop in the clean-up of a loop is one loop.",
            {"q1": "try:\n    while True: pass\nfinally:\n    while True: pass"}, {"q1": 0.0},
-           says="longer than 4"),
+           says=TOO_LONG),
     Attack("loops-in-c", "What cannot be interrupted is killed.",
-           {"q1": "sum(range(10 ** 13))"}, {"q1": 0.0}, says="longer than 4"),
+           {"q1": "sum(range(10 ** 13))"}, {"q1": 0.0}, says=TOO_LONG),
     Attack("sleeps", "Sleep is time as well.", {"q1": "import time\ntime.sleep(10 ** 6)"},
-           {"q1": 0.0}, says="longer than 4"),
+           {"q1": 0.0}, says=TOO_LONG),
     Attack("waits-for-input", "Nobody answers.", {"q1": "input('password: ')"}, {"q1": 0.0}),
     Attack("burns-in-many", "Many processes have the time of one.",
            {"q1": """
@@ -1006,7 +1008,7 @@ ENDINGS = {
     "kills-itself": ("import os\nos.kill(os.getpid(), 9)", "killed"),
     "kills-its-parent": ("import os\nos.kill(os.getppid(), 9)", ""),
     "kills-everything": ("import os\nos.kill(-1, 9)", ""),
-    "stops-itself": ("import os\nos.kill(os.getpid(), 19)", "longer than 4"),
+    "stops-itself": ("import os\nos.kill(os.getpid(), 19)", TOO_LONG),
     "closes-every-file": ("import os\nos.closerange(0, 4096)", ""),
     "becomes-another": ("import os\nos.execv('/bin/sh', ['sh', '-c', 'sleep 100'])", ""),
     "aborts": ("import os\nos.abort()", "crashed"),

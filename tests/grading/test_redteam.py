@@ -35,7 +35,15 @@ from grading.gradebook import Book
 from grading.judging import Judge
 from grading.release import worked
 from grading.results import Result
-from tests.grading.redteam import ATTACKS, BREACH, SLEEPER, SOURCE, Attack, tiny
+from tests.grading.redteam import (
+    ATTACKS,
+    BREACH,
+    CELL_SECONDS,
+    SLEEPER,
+    SOURCE,
+    Attack,
+    tiny,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 POINTS = {"q1": 2.0, "q2": 3.0, "q3": 1.0}
@@ -45,7 +53,7 @@ CANARY = "canary-of-the-home"
 # a trillionth of a second for each process number tells these sandboxes from others'
 LIMITS = sandbox.Limits(
     wall_seconds=40.0,
-    cell_seconds=4.0 + os.getpid() / 1e12,
+    cell_seconds=CELL_SECONDS + os.getpid() / 1e12,
     cpu_seconds=25,
     memory_bytes=600_000_000,
     disk_bytes=32_000_000,

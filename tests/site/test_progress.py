@@ -285,7 +285,6 @@ class TestAReader:
         with visit(browser, small_site / ONE) as seen:
             keep(seen.page, '{"ex-spread": "solved", "ex-fifth": "tried"}')
             seen.page.reload()
-            # what one process of the browser writes can reach the next a moment later
             seen.page.wait_for_function(
                 "document.querySelector('.progress-count').textContent === '1/3'"
             )
