@@ -1425,7 +1425,8 @@ def rate_curves(
     Returns
     -------
     matplotlib.figure.Figure
-        Rates at which a run diverged have a cross at the top; the best rate a large marker.
+        Rates at which a run diverged have a cross at the top, which the legend names and whose
+        height means nothing; the best rate has a large marker.
 
     Notes
     -----
@@ -1459,7 +1460,10 @@ def rate_curves(
         axes.set(xscale="log", yscale="log", ylim=(3e-4, 40), ylabel="loss at the end")
     panels[-1].set_xticks(rates[::2], [f"{rate:g}" for rate in rates[::2]])
     panels[-1].minorticks_off()
-    panels[-1].set_xlabel("learning rate (cross: at least one run diverged)")
+    panels[-1].set_xlabel("learning rate")
+    if not np.isfinite(losses).all():  # nothing is drawn under this name but its legend
+        cross = {"color": PALETTE["theory"], "ms": 7, "mew": 2, "linestyle": "none"}
+        panels[-1].plot([], [], marker="x", **cross, label="diverged, no loss")
     panels[-1].legend(loc="lower left", fontsize=10)
     return figure
 

@@ -147,6 +147,17 @@ def relative_luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def test_crosses_for_diverged_runs_are_named_where_there_are_some():
+    rates, names = np.array([0.1, 0.2]), ["1", "1/√dₖ"]
+    losses = np.array([[[0.9, np.inf], [0.9, 0.1]]])
+    for shown, expected in ((losses, [*names, "diverged, no loss"]), (losses[..., :1], names)):
+        axes = plotting.rate_curves([16], rates[: shown.shape[-1]], shown, names, []).axes[-1]
+        legend = axes.get_legend()
+        assert [text.get_text() for text in legend.get_texts()] == expected
+    crosses = [line for line in axes.figure.axes[-1].lines if line.get_marker() == "x"]
+    assert all(line.get_xdata().size == 0 for line in crosses)
+
+
 def test_the_palette_can_be_seen_on_white():
     """WCAG 2 asks for a contrast of 3 to 1 for graphics; "faint" is for what may be missed."""
     for name, colour in plotting.PALETTE.items():
