@@ -221,12 +221,31 @@ def random_problems(content: nbformat.NotebookNode) -> list[str]:
     return problems
 
 
+def setup_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Ask of cells that only prepare, with imports and helpers, that a reader can pass them by."""
+    problems = []
+    for number, cell in enumerate(content.cells, start=1):
+        tags = set(cell.metadata.get("tags", []))
+        if cell.cell_type != "code" or cell.outputs or tags & {"answer", "prose"}:
+            continue
+        statements = ast.parse(cell.source).body
+        if not statements or not isinstance(statements[0], ast.Import | ast.ImportFrom):
+            continue
+        if any(isinstance(node, ast.For | ast.Assert) for node in statements) or draws(cell):
+            continue  # a check, which is silent, or a figure, which is not stored
+        if not tags & {"hide-input", "hide-cell", "remove-input"}:
+            problems.append(f"cell {number} only prepares and is not folded")
+        elif tags == {"hide-input"} and "code_prompt_show" not in cell.metadata.get("mystnb", {}):
+            problems.append(f"cell {number} does not say what is folded away")
+    return problems
+
+
 CHAPTER_CHECKS: list[Callable[[nbformat.NotebookNode], list[str]]] = [
     contract_problems,
     ending_problems,
     size_problems,
 ]
-PAGE_CHECKS = [title_problems, figure_problems, random_problems]
+PAGE_CHECKS = [title_problems, figure_problems, random_problems, setup_problems]
 
 
 @pytest.mark.parametrize("check", CHAPTER_CHECKS)
@@ -393,6 +412,21 @@ def test_a_chapter_outside_the_frame_is_reported(
     check: Callable[[nbformat.NotebookNode], list[str]], changed: dict[str, str]
 ) -> None:
     assert check(chapter(**changed))
+
+
+def test_a_cell_that_only_prepares_is_folded() -> None:
+    source = "import numpy as np\n\n\ndef half(x):\n    return x / 2"
+    named = {"code_prompt_show": "Imports and small helpers"}
+    assert setup_problems(notebook("# A", code(source))) == [
+        "cell 2 only prepares and is not folded"
+    ]
+    assert setup_problems(notebook("# A", code(source, tags=["hide-input"]))) == [
+        "cell 2 does not say what is folded away"
+    ]
+    assert setup_problems(notebook("# A", code(source, tags=["hide-input"], **named))) == []
+    assert (
+        setup_problems(notebook("# A", code(f"{source}\nprint(half(3))", [printed("1.5")]))) == []
+    )
 
 
 def committing(
