@@ -68,6 +68,7 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib import causal_mask
     >>> causal_mask(2, 3).astype(int)
     array([[1, 0, 0],
            [1, 1, 0]])
@@ -164,6 +165,7 @@ def scaled_dot_product_attention(
 
     Examples
     --------
+    >>> from attnlib import scaled_dot_product_attention
     >>> query, key, value = [[1.0, 0, 1, 0]], [[0.0, 1, 1, 1], [0.0, 0, 0, 0]], [[1.0], [0.0]]
     >>> output, weights = scaled_dot_product_attention(query, key, value, return_weights=True)
     >>> weights.round(3)  # logits 0.5 and 0
@@ -234,6 +236,7 @@ def attention_vjp(
 
     Examples
     --------
+    >>> from attnlib import attention_vjp
     >>> query, key, value = [[2.0]], [[1.0], [1.0]], [[1.0], [0.0]]
     >>> attention_vjp(query, key, value, 1).key
     array([[ 0.5],

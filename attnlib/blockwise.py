@@ -58,6 +58,8 @@ def blockwise_attention(
 
     Examples
     --------
+    >>> from attnlib import blockwise_attention
+    >>> import numpy as np
     >>> blockwise_attention(*np.ones((3, 10_000, 16), np.float32)).shape  # not 400 MB for weights
     (10000, 16)
     """
@@ -100,6 +102,7 @@ def blockwise_attention_vjp(
 
     Examples
     --------
+    >>> from attnlib import blockwise_attention_vjp
     >>> blockwise_attention_vjp([[2.0]], [[1.0], [1.0]], [[1.0], [0.0]], 1).key
     array([[ 0.5],
            [-0.5]])

@@ -104,6 +104,7 @@ def gradient_statistics(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import gradient_statistics
     >>> summary = gradient_statistics([1.0, 2.0, 2.0, 5.0], quantiles=[0.5])
     >>> float(summary.mean), float(summary.rms.round(3)), summary.quantiles.tolist()
     (2.5, 2.915, [2.0])
@@ -158,6 +159,7 @@ def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib import sorted_shares
     >>> sorted_shares([1.0, 5.0, 2.0])
     array([0.625, 0.25 , 0.125])
     """
@@ -205,6 +207,7 @@ def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import meaningful_keys
     >>> float(meaningful_keys(np.array([0.98, 0.02, 0.0, 0.0])))
     0.0
     """
@@ -306,6 +309,7 @@ def sample_query_gradients(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import sample_query_gradients
     >>> scaled = sample_query_gradients(64, 1024, 500, rng=np.random.default_rng(0))
     >>> raw = sample_query_gradients(64, 1024, 500, scale=1.0, rng=np.random.default_rng(0))
     >>> bool(np.median(raw) > 15 * np.median(scaled))  # larger, not smaller
@@ -365,6 +369,7 @@ def sample_key_gradients(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import sample_key_gradients
     >>> scaled = sample_key_gradients(64, 1024, 100, rng=np.random.default_rng(0))
     >>> raw = sample_key_gradients(64, 1024, 100, scale=1.0, rng=np.random.default_rng(0))
     >>> bool(np.median(raw) < 1e-6 * np.median(scaled))  # nearly every key hears next to nothing
@@ -437,6 +442,7 @@ def sample_layer_key_gradients(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import sample_layer_key_gradients
     >>> scaled = sample_layer_key_gradients(64, 256, 256, 1, rng=np.random.default_rng(0))
     >>> raw = sample_layer_key_gradients(64, 256, 256, 1, scale=1.0, rng=np.random.default_rng(0))
     >>> bool(np.median(raw) > 5 * np.median(scaled))  # larger, not smaller

@@ -66,6 +66,7 @@ class EntryLaw:
 
     Examples
     --------
+    >>> from attnlib import EntryLaw
     >>> EntryLaw("normal", lambda width, d_k: 0.02)
     EntryLaw(distribution='normal')
     """
@@ -111,6 +112,7 @@ class Initializer:
 
     Examples
     --------
+    >>> from attnlib import INITIALIZERS
     >>> INITIALIZERS["gpt2"]
     Initializer(name='GPT-2')
     """
@@ -438,6 +440,7 @@ def predict_variances(
     --------
     PyTorch's own module starts with logits of variance 1/4:
 
+    >>> from attnlib import INITIALIZERS, predict_variances
     >>> predict_variances(INITIALIZERS["multihead_attention"], 512, 64).logit
     0.25
 
@@ -510,6 +513,7 @@ def layer_norm(x: ArrayLike) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib import layer_norm
     >>> layer_norm([3.0, 1.0, 3.0, 1.0])
     array([ 1., -1.,  1., -1.])
     """
@@ -564,6 +568,7 @@ def sample_tokens(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import sample_tokens
     >>> tokens = sample_tokens(5, 512, token_cosine=0.5, rng=np.random.default_rng(0))
     >>> (tokens**2).sum(axis=-1).round(6)
     array([512., 512., 512., 512., 512.])
@@ -631,6 +636,7 @@ def sample_projections(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import INITIALIZERS, sample_projections
     >>> weights = sample_projections(INITIALIZERS["bert"], 768, 64, rng=np.random.default_rng(0))
     >>> weights.query.shape, bool(np.abs(weights.query).max() <= 0.04)
     ((768, 64), True)
@@ -721,6 +727,7 @@ def sample_logit_variances(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import INITIALIZERS, sample_logit_variances
     >>> measured = sample_logit_variances(
     ...     INITIALIZERS["multihead_attention"], 512, 64, n_draws=20, rng=np.random.default_rng(0)
     ... )

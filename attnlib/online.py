@@ -88,6 +88,7 @@ def online_attention(
 
     Examples
     --------
+    >>> from attnlib import online_attention
     >>> keys, values = [[1.0], [3.0], [2.0], [0.0]], [[10.0], [20.0], [30.0], [40.0]]
     >>> found = online_attention([[1.0]], keys, values, block_size=2)
     >>> found.output.round(4), found.peak, found.total.round(4)

@@ -32,6 +32,7 @@ class Sgd:
 
     Examples
     --------
+    >>> from attnlib.optimizers import Sgd
     >>> Sgd(0.1)
     Sgd(rate=0.1, momentum=0.0, multipliers={})
     """
@@ -72,6 +73,7 @@ class Adam:
 
     Examples
     --------
+    >>> from attnlib.optimizers import Adam
     >>> Adam(0.01).beta2
     0.999
     """
@@ -146,6 +148,8 @@ def initial_state(parameters: Mapping[str, np.ndarray]) -> OptimizerState:
 
     Examples
     --------
+    >>> from attnlib.optimizers import initial_state
+    >>> import numpy as np
     >>> initial_state({"query": np.ones((2, 3))}).steps
     0
     """
@@ -199,6 +203,8 @@ def optimizer_step(
 
     Examples
     --------
+    >>> from attnlib.optimizers import Sgd, initial_state, optimizer_step
+    >>> import numpy as np
     >>> weights, gradient = {"query": np.array([1.0])}, {"query": np.array([2.0])}
     >>> optimizer_step(Sgd(0.25), weights, gradient, initial_state(weights))[0]
     {'query': array([0.5])}

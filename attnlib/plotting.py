@@ -134,7 +134,9 @@ def collapse(widths: Sequence[int], unscaled: np.ndarray, scaled: np.ndarray) ->
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import collapse
     >>> figure = collapse([4, 64], np.array([[0.6, 0.4], [1, 0]]), np.full((2, 2), 0.5))
     >>> len(figure.axes)
     2
@@ -187,7 +189,9 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import attention_maps
     >>> figure = attention_maps(np.eye(2), np.full((2, 2), 0.5))
     >>> [axes.get_title(loc="left") for axes in figure.axes]
     ['not divided', 'divided by √dₖ']
@@ -245,7 +249,9 @@ def slide_or_squeeze(logits: np.ndarray, weights: np.ndarray, titles: Sequence[s
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import slide_or_squeeze
     >>> figure = slide_or_squeeze(np.array([[0.0, 1.0]]), np.array([[0.27, 0.73]]), ["as it is"])
     >>> type(figure).__name__
     'Figure'
@@ -287,7 +293,9 @@ def product_grid(means: np.ndarray, errors: np.ndarray) -> Figure:
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import product_grid
     >>> figure = product_grid(np.eye(3), np.full((3, 3), 0.01))
     >>> type(figure).__name__
     'Figure'
@@ -346,7 +354,9 @@ def variance_estimates(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import variance_estimates
     >>> spread = np.array([[0.1, 0.8], [0.6, 1.0], [4.0, 1.2]])
     >>> figure = variance_estimates(np.array([4, 256]), spread, np.array([2.8, 0.3]))
     >>> type(figure).__name__
@@ -408,7 +418,9 @@ def variance_against_width(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import variance_against_width
     >>> widths = np.array([1, 64])
     >>> figure = variance_against_width(widths, widths * 1.01, widths * 0.02)
     >>> type(figure).__name__
@@ -471,7 +483,9 @@ def score_strips(widths: np.ndarray, scores: np.ndarray) -> Figure:
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import score_strips
     >>> figure = score_strips(np.array([4, 64]), np.array([[1.0, -2.0], [9.0, -7.0]]))
     >>> type(figure).__name__
     'Figure'
@@ -558,7 +572,9 @@ def score_densities(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import score_densities
     >>> line, bins = np.array([[0.4, 0.2]]), np.array([[0.39, 0.21]])
     >>> points = np.array([0.0, 1.0])
     >>> figure = score_densities(np.array([64]), points, line, line[0], points, bins)
@@ -616,7 +632,9 @@ def one_lead(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import one_lead
     >>> x = np.linspace(0, 10, 5)
     >>> figure = one_lead(x, np.exp(x)[None] / (np.exp(x) + 3), [4], [(1.1, 0.5, "half")])
     >>> type(figure).__name__
@@ -681,7 +699,9 @@ def weights_by_width(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import weights_by_width
     >>> means = np.full((2, 1, 3, 2), 0.5)
     >>> figure = weights_by_width([4, 16, 64], [128], means, 1.1 * means)
     >>> len(figure.axes)
@@ -755,7 +775,9 @@ def concentration(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import concentration
     >>> means = np.array([[0.1, 0.01], [0.7, 0.01]])
     >>> bound = np.array([[1, 8], [0, 0.6]])
     >>> figure = concentration(np.array([1.0, 8.0]), means, means, bound, 3.7)
@@ -825,7 +847,9 @@ def freezing_map(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import freezing_map
     >>> means = np.array([[0.3, 0.8], [0.05, 0.7]])
     >>> widths, n_keys = np.array([1, 64]), np.array([16, 1024])
     >>> figure = freezing_map(widths, n_keys, means, 2 * np.log(n_keys))
@@ -889,7 +913,9 @@ def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) ->
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import jacobians
     >>> tie = np.array([[[0.25, -0.25], [-0.25, 0.25]]])
     >>> figure = jacobians(np.full((1, 2), 0.5), tie, ["tie"])
     >>> len(figure.axes)
@@ -944,7 +970,9 @@ def jacobian_norms(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import jacobian_norms
     >>> curve = np.array([[[0.06, 0.0], [0.12, 0.01], [0.1, 0.01]]])
     >>> figure = jacobian_norms(np.array([0.0, 2.0, 4.0]), [16], curve, np.array([2.0]))
     >>> type(figure).__name__
@@ -998,7 +1026,9 @@ def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.n
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import gradient_quantiles
     >>> values = np.array([[0.01, 0.1, 0.3, 0.2], [0.01, 0.1, 0.3, 0.2]])
     >>> figure = gradient_quantiles([4, 64], values, 2 * values)
     >>> type(figure).__name__
@@ -1053,7 +1083,9 @@ def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import key_shares
     >>> shares = np.array([[0.3, 0.1], [0.6, 0.4], [0.9, 0.5]])
     >>> figure = key_shares(shares, shares)
     >>> type(figure).__name__
@@ -1109,7 +1141,9 @@ def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarr
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import median_ratios
     >>> figure = median_ratios([4, 64], [16], np.array([[[1.5, 0.1], [1.7, 0.1]]]))
     >>> type(figure).__name__
     'Figure'
@@ -1181,6 +1215,8 @@ def time_ratios(
 
     Examples
     --------
+    >>> from attnlib.plotting import time_ratios
+    >>> import matplotlib.pyplot as plt
     >>> figure = time_ratios(["forward"], [["short", "long"]], ["a", "b"], [[[1, 2], [0.5, None]]])
     >>> type(figure).__name__
     'Figure'
@@ -1254,7 +1290,9 @@ def learning_curves(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import learning_curves
     >>> losses = np.array([[[1.2, 0.9, 0.5], [1.1, 1.0, 0.6]]])
     >>> steps = np.array([0, 10, 100])
     >>> figure = learning_curves([16], steps, 1.5 * losses, losses, [("predict zero", 1.0)])
@@ -1321,7 +1359,9 @@ def trained_maps(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import trained_maps
     >>> weights = np.full((2, 4), 0.25)
     >>> figure = trained_maps([0, 10], weights, weights, np.array([True, True, False, False]))
     >>> [axes.get_title(loc="left") for axes in figure.axes]
@@ -1369,7 +1409,9 @@ def gradients_over_training(steps: np.ndarray, unscaled: np.ndarray, scaled: np.
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import gradients_over_training
     >>> values = np.array([[0.1, 0.5, 1, 2, 9], [0.01, 0.05, 0.1, 0.2, 0.9]])
     >>> figure = gradients_over_training(np.array([0, 10]), 2 * values, values)
     >>> type(figure).__name__
@@ -1434,7 +1476,9 @@ def rate_curves(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import rate_curves
     >>> losses = np.array([[[0.9, 0.8, np.inf], [0.9, 0.1, 0.01]]])
     >>> figure = rate_curves([16], np.array([0.1, 0.2, 0.4]), losses, ["1", "1/√dₖ"], [])
     >>> type(figure).__name__
@@ -1497,7 +1541,9 @@ def losses_by_width(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import losses_by_width
     >>> curves = [[("not divided", [16, 64], np.array([[0.1, 0.2], [0.5, 0.6]]))]]
     >>> figure = losses_by_width(["SGD"], curves, [("one-hot", 0.75)])
     >>> type(figure).__name__
@@ -1551,7 +1597,9 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import temperatures
     >>> shares = np.stack([np.array([[0.3, 0.6, 0.9]]), np.zeros((1, 3))], axis=-1)
     >>> figure = temperatures(np.array([0.5, 1, 2]), [16], shares)
     >>> type(figure).__name__
@@ -1612,7 +1660,9 @@ def growing_lengths(growth: np.ndarray, positions: Mapping[str, np.ndarray]) -> 
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import growing_lengths
     >>> rules = {"not divided": np.array([[3.0, 0.1], [1.2, 0.1]])}
     >>> figure = growing_lengths(np.array([1, 2]), rules)
     >>> type(figure).__name__
@@ -1670,7 +1720,9 @@ def matching_key(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import matching_key
     >>> held = {"perfect": np.full((2, 2, 2), 0.5), "half": np.full((2, 2, 2), 0.2)}
     >>> needed = np.array([0.5, 0.7])
     >>> figure = matching_key(np.array([64, 256]), held, needed, 0.9 * needed)
@@ -1728,7 +1780,9 @@ def lost_positions(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import lost_positions
     >>> widths, n_keys = np.array([1, 64]), np.array([16, 1024])
     >>> fractions = np.array([[0.9, 0.1], [0.8, 0.005]])
     >>> figure = lost_positions(widths, n_keys, fractions, 2 * np.log(n_keys))
@@ -1789,7 +1843,9 @@ def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import causal_tiles
     >>> figure = causal_tiles(np.array([[0.5, 0], [1, 0.5]]), np.array([[False, True]] * 2))
     >>> type(figure).__name__
     'Figure'
@@ -1853,7 +1909,9 @@ def memory_by_length(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import memory_by_length
     >>> points = np.array([512, 1024])
     >>> figure = memory_by_length(points, points**2, points * 64, np.array([points, points**2]))
     >>> type(figure).__name__
@@ -1910,7 +1968,9 @@ def score_bounds(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import score_bounds
     >>> widths = np.array([4, 64])
     >>> draws = np.array([[15.0, 17.0], [100.0, 110.0]])
     >>> figure = score_bounds(widths, draws, draws / [[2], [8]], {"float32": 79.0})
@@ -1966,7 +2026,9 @@ def starting_variances(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import starting_variances
     >>> quarter = np.array([0.25])
     >>> figure = starting_variances(["a module"], quarter, quarter, quarter / 100)
     >>> type(figure).__name__
@@ -2048,7 +2110,9 @@ def spread_by_model_width(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import spread_by_model_width
     >>> widths = np.array([64, 4096])
     >>> found = np.array([[64], [1.01], [0.01]])
     >>> figure = spread_by_model_width(widths, {"unit": np.ones(2)}, {"unit": found})
@@ -2113,7 +2177,9 @@ def within_row_variances(cosines: np.ndarray, total: np.ndarray, within: np.ndar
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import within_row_variances
     >>> ones, rest = np.array([[1, 1.01, 0.02]] * 2), np.array([[1, 0.99, 0.01], [0.5, 0.51, 0.01]])
     >>> figure = within_row_variances(np.array([0, 0.5]), ones, rest)
     >>> type(figure).__name__
@@ -2174,7 +2240,9 @@ def positions_by_divisor(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import positions_by_divisor
     >>> arms = {"1": np.array([[9.0, 0.1], [1.5, 0.1]]), "√dₖ": np.array([[9.0, 0.1], [8.0, 0.1]])}
     >>> figure = positions_by_divisor([1, 64], 16, arms)
     >>> [line.get_label() for line in figure.axes[0].lines][-1]
@@ -2235,7 +2303,9 @@ def aligned_keys(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import numpy as np
+    >>> from attnlib.plotting import aligned_keys
     >>> logits = np.ones((2, 3, 2))
     >>> figure = aligned_keys([4, 16, 64], logits, 0 * logits, logits / 2, ["√dₖ", "dₖ"])
     >>> [axes.get_title(loc="left") for axes in figure.axes]

@@ -62,6 +62,7 @@ def freezing_std(n_keys: int) -> float:
 
     Examples
     --------
+    >>> from attnlib import freezing_std
     >>> round(freezing_std(1024), 3)
     3.723
     """
@@ -96,6 +97,7 @@ def freezing_width(n_keys: int) -> float:
 
     Examples
     --------
+    >>> from attnlib import freezing_width
     >>> round(freezing_width(1024), 2)
     13.86
     """
@@ -128,6 +130,7 @@ def expected_maximum(n_keys: int) -> float:
 
     Examples
     --------
+    >>> from attnlib import expected_maximum
     >>> round(expected_maximum(1024), 4)
     3.2482
     """
@@ -176,6 +179,7 @@ def concentration_bound(logit_std: float, n_keys: int) -> float:
 
     Examples
     --------
+    >>> from attnlib import concentration_bound
     >>> round(concentration_bound(8.0, 1024), 3)
     0.594
     """
@@ -247,6 +251,7 @@ def sample_row_statistics(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import sample_row_statistics
     >>> rows = sample_row_statistics(64, 1024, 500, scale=1.0, rng=np.random.default_rng(0))
     >>> bool(abs(rows.max_weight.mean() - 0.71) < 0.05)
     True

@@ -70,6 +70,7 @@ class ScalingRule:
 
     Examples
     --------
+    >>> from attnlib import ScalingRule
     >>> ScalingRule("a third", lambda d_k, n_keys: 1 / 3)
     ScalingRule('a third')
     """
@@ -125,6 +126,7 @@ def no_scaling() -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import multiplier, no_scaling
     >>> multiplier(no_scaling(), 64, 1024)
     1.0
     """
@@ -144,6 +146,7 @@ def inverse_sqrt() -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import inverse_sqrt, multiplier
     >>> multiplier(inverse_sqrt(), 64, 1024)
     0.125
     """
@@ -174,6 +177,7 @@ def inverse_width(constant: float = 1.0) -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import inverse_width, multiplier
     >>> multiplier(inverse_width(), 64, 1024), multiplier(inverse_width(8), 64, 1024)
     (0.015625, 0.125)
     """
@@ -200,6 +204,7 @@ def fixed_temperature(temperature: float) -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import fixed_temperature, multiplier
     >>> multiplier(fixed_temperature(4), 64, 1024)
     0.25
     """
@@ -216,6 +221,8 @@ def learned_temperature() -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import learned_temperature, multiplier, with_gains
+    >>> import numpy as np
     >>> rule = learned_temperature()
     >>> multiplier(rule, 64, 1024), multiplier(with_gains(rule, log_gain=np.log(2)), 64, 1024)
     (0.125, 0.25)
@@ -242,6 +249,8 @@ def query_temperature(d_k: int) -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import fold_query, query_temperature, with_gains
+    >>> import numpy as np
     >>> rule = with_gains(query_temperature(2), query_gain=[np.log(3), 0])
     >>> (fold_query(rule, [[1.0, 1.0], [0.0, 1.0]], n_keys=5) * np.sqrt(2)).round(6)
     array([[3., 3.],
@@ -273,6 +282,8 @@ def query_key_norm(*, learned: bool = True) -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import fold_query, query_key_norm
+    >>> import numpy as np
     >>> fold_query(query_key_norm(), [[3.0, 4.0]], n_keys=5) / np.sqrt(2)
     array([[0.6, 0.8]])
     """
@@ -303,6 +314,8 @@ def soft_cap(cap: float) -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import cap_logits, soft_cap
+    >>> import numpy as np
     >>> cap_logits(soft_cap(50), np.array([8.0, 100.0])).round(2)
     array([ 7.93, 48.2 ])
     """
@@ -334,6 +347,7 @@ def log_length(reference: int) -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import log_length, multiplier
     >>> multiplier(log_length(32), 64, 1024)
     0.25
     """
@@ -371,6 +385,7 @@ def scaling_rule(scale: Any) -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import scaling_rule, soft_cap
     >>> scaling_rule(None), scaling_rule(0.25), scaling_rule(soft_cap(30))
     (ScalingRule('1/√dₖ'), ScalingRule('0.25'), ScalingRule('soft cap 30'))
     """
@@ -416,6 +431,7 @@ def with_gains(rule: ScalingRule, **gains: Any) -> ScalingRule:
 
     Examples
     --------
+    >>> from attnlib.scaling import learned_temperature, with_gains
     >>> dict(with_gains(learned_temperature(), log_gain=0.5).gains)
     {'log_gain': 0.5}
     """
@@ -451,6 +467,7 @@ def multiplier(rule: ScalingRule, d_k: int, n_keys: int) -> float:
 
     Examples
     --------
+    >>> from attnlib.scaling import multiplier, scaling_rule
     >>> multiplier(scaling_rule(None), 64, 1024)
     0.125
     """
@@ -501,6 +518,7 @@ def fold_query(rule: ScalingRule, query: ArrayLike, n_keys: int) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib.scaling import fold_query, inverse_sqrt
     >>> fold_query(inverse_sqrt(), [[2.0, 4.0, 0.0, 6.0]], n_keys=5)
     array([[1., 2., 0., 3.]])
     """
@@ -548,6 +566,7 @@ def fold_key(rule: ScalingRule, key: ArrayLike) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib.scaling import fold_key, query_key_norm
     >>> fold_key(query_key_norm(), [[3.0, 4.0], [0.0, 0.0]])
     array([[0.6, 0.8],
            [0. , 0. ]])
@@ -601,6 +620,7 @@ def fold_query_vjp(
 
     Examples
     --------
+    >>> from attnlib.scaling import fold_query_vjp, learned_temperature
     >>> fold_query_vjp(learned_temperature(), [[1.0, 0, 0, 0]], 5, [[1.0, 1, 1, 1]])
     (array([[0.5, 0.5, 0.5, 0.5]]), {'log_gain': 0.5})
     """
@@ -665,6 +685,7 @@ def fold_key_vjp(rule: ScalingRule, key: ArrayLike, cotangent: ArrayLike) -> np.
 
     Examples
     --------
+    >>> from attnlib.scaling import fold_key_vjp, query_key_norm
     >>> fold_key_vjp(query_key_norm(), [[0.0, 2.0]], [[1.0, 1.0]])
     array([[0.5, 0. ]])
     """
@@ -704,6 +725,8 @@ def cap_logits(rule: ScalingRule, logits: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib.scaling import cap_logits, soft_cap
+    >>> import numpy as np
     >>> cap_logits(soft_cap(30), np.array([0.5, 100.0])).round(2)
     array([ 0.5 , 29.92])
     """
@@ -731,6 +754,8 @@ def cap_slope(rule: ScalingRule, capped: np.ndarray) -> Any:
 
     Examples
     --------
+    >>> from attnlib.scaling import cap_slope, inverse_sqrt, soft_cap
+    >>> import numpy as np
     >>> cap_slope(soft_cap(50), np.array([0.0, 25.0])), cap_slope(inverse_sqrt(), np.zeros(2))
     (array([1.  , 0.75]), 1.0)
     """

@@ -79,6 +79,7 @@ def score_moments(
 
     Examples
     --------
+    >>> from attnlib import score_moments
     >>> score_moments(64)
     ScoreMoments(mean=0.0, variance=64.0, excess_kurtosis=0.09375)
     """
@@ -158,6 +159,7 @@ def general_score_moments(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import general_score_moments
     >>> general_score_moments(np.eye(64), np.eye(64), mean_q=0.5, mean_k=0.5)
     (16.0, 96.0)
     """
@@ -258,6 +260,7 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
 
     Examples
     --------
+    >>> from attnlib import score_pdf
     >>> print(f"{score_pdf(0.0, 2):.4f}")
     0.5000
     """
@@ -305,6 +308,7 @@ def score_sf(z: ArrayLike, d_k: int) -> Any:
 
     Examples
     --------
+    >>> from attnlib import score_sf
     >>> print(f"{2 * score_sf(4 * 8, 64):.2e}")  # beyond 4 standard deviations at d_k = 64
     1.24e-04
     """
@@ -387,6 +391,7 @@ def sample_scores(d_k: int, size: int | tuple[int, ...], *, rng: np.random.Gener
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import sample_scores
     >>> scores = sample_scores(64, 100_000, rng=np.random.default_rng(0))
     >>> bool(abs(scores.var() - 64) < 2)
     True
@@ -431,6 +436,7 @@ def sample_score_rows(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnlib import sample_score_rows
     >>> sample_score_rows(64, 16, 3, rng=np.random.default_rng(0)).shape
     (3, 16)
     """

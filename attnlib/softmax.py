@@ -80,6 +80,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib import softmax
     >>> softmax([100, 102, 103]).round(3)
     array([0.035, 0.259, 0.705])
     """
@@ -121,6 +122,7 @@ def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib import log_softmax
     >>> log_softmax([0.0, 1000.0])
     array([-1000.,     0.])
     """
@@ -160,6 +162,7 @@ def softmax_jacobian(weights: ArrayLike) -> np.ndarray:
 
     Examples
     --------
+    >>> from attnlib import softmax_jacobian
     >>> softmax_jacobian([0.5, 0.5])
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
@@ -217,6 +220,7 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
 
     Examples
     --------
+    >>> from attnlib import softmax_vjp
     >>> softmax_vjp([0.5, 0.5], [1.0, 0.0])
     array([ 0.25, -0.25])
     """
@@ -268,6 +272,7 @@ def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
 
     Examples
     --------
+    >>> from attnlib import jacobian_norm_squared
     >>> float(jacobian_norm_squared([0.25, 0.25, 0.25, 0.25]))
     0.1875
     """
@@ -326,6 +331,7 @@ def entropy(weights: ArrayLike, axis: int = -1) -> Any:
 
     Examples
     --------
+    >>> from attnlib import entropy
     >>> float(entropy([0.5, 0.5]).round(4))
     0.6931
     """
@@ -365,6 +371,7 @@ def effective_positions(weights: ArrayLike, axis: int = -1) -> Any:
 
     Examples
     --------
+    >>> from attnlib import effective_positions
     >>> float(effective_positions([0.25, 0.25, 0.25, 0.25]).round(4))
     4.0
     """

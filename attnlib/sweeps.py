@@ -114,6 +114,7 @@ class Setting:
 
     Examples
     --------
+    >>> from attnlib.sweeps import Setting
     >>> Setting("1/√dₖ", "SGD", 64, 0.3).group_size
     4
     """
@@ -251,6 +252,7 @@ def quarter_decades(lowest: float, highest: float) -> tuple[float, ...]:
 
     Examples
     --------
+    >>> from attnlib.sweeps import quarter_decades
     >>> quarter_decades(0.01, 0.1)
     (0.01, 0.018, 0.032, 0.056, 0.1)
     """
@@ -472,6 +474,7 @@ def run_settings(
 
     Examples
     --------
+    >>> from attnlib.sweeps import Setting, run_settings
     >>> short = Setting("1/√dₖ", "SGD", 16, 0.2, steps=30)
     >>> (record,) = run_settings([short], seeds=[0, 1])
     >>> record.steps.tolist(), record.loss.shape
@@ -527,6 +530,7 @@ def tune_rates(
 
     Examples
     --------
+    >>> from attnlib.sweeps import Setting, tune_rates
     >>> short = Setting("1/√dₖ", "SGD", 16, 1.0, steps=30)
     >>> tune_rates([short], {"SGD": [0.01, 0.2]}, seeds=[0])[0].setting.rate
     0.2
@@ -592,6 +596,7 @@ def run_ablation(
 
     Examples
     --------
+    >>> from attnlib.sweeps import Setting, run_ablation
     >>> short = Setting("1/√dₖ", "SGD", 16, 1.0, steps=30)
     >>> result = run_ablation([short], {"SGD": [0.2]}, tuning_seeds=[0], report_seeds=[1, 2])
     >>> result.records[0].loss.shape
@@ -649,6 +654,8 @@ def quick_ablation(
 
     Examples
     --------
+    >>> from attnlib.sweeps import Setting, Tuning, quick_ablation
+    >>> import numpy as np
     >>> tuned = [
     ...     Tuning(Setting(arm, "SGD", 16, rate), (0,), (rate,), np.array([0.0]))
     ...     for arm, rate in (("1", 0.056), ("1/√dₖ", 0.18))
@@ -709,6 +716,7 @@ def save_ablation(
     Examples
     --------
     >>> import tempfile
+    >>> from attnlib.sweeps import load_ablation, save_ablation
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_ablation(f"{folder}/table.json", {}, about={"command": "none"})
     ...     load_ablation(f"{folder}/table.json")
@@ -792,6 +800,7 @@ def load_ablation(path: str | os.PathLike[str]) -> dict[str, Ablation]:
     Examples
     --------
     >>> import tempfile
+    >>> from attnlib.sweeps import Ablation, load_ablation, save_ablation
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_ablation(f"{folder}/table.json", {"none": Ablation([], [])}, about={})
     ...     load_ablation(f"{folder}/table.json")

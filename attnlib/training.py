@@ -143,6 +143,9 @@ def initial_parameters(
 
     Examples
     --------
+    >>> from attnlib.group_mean import GroupMeanTask
+    >>> from attnlib.training import initial_parameters
+    >>> import numpy as np
     >>> parameters = initial_parameters(GroupMeanTask(), 64, rng=np.random.default_rng(0))
     >>> {name: array.shape for name, array in parameters.items()}
     {'query': (32, 64), 'key': (32, 64), 'value': (32, 16)}
@@ -253,6 +256,9 @@ def loss_and_gradients(
 
     Examples
     --------
+    >>> from attnlib.group_mean import GroupMeanTask, draw_batch, draw_tags
+    >>> from attnlib.training import initial_parameters, loss_and_gradients
+    >>> import numpy as np
     >>> task, rng = GroupMeanTask(), np.random.default_rng(0)
     >>> batch = draw_batch(task, draw_tags(task, rng), 64, rng)
     >>> start = initial_parameters(task, 64, rng=rng)
@@ -365,6 +371,10 @@ def training_step(
 
     Examples
     --------
+    >>> from attnlib.group_mean import GroupMeanTask, draw_batch, draw_tags
+    >>> from attnlib.optimizers import Sgd, initial_state
+    >>> from attnlib.training import initial_parameters, training_step
+    >>> import numpy as np
     >>> task, rng = GroupMeanTask(), np.random.default_rng(0)
     >>> batch = draw_batch(task, draw_tags(task, rng), 64, rng)
     >>> parameters = initial_parameters(task, 64, rng=rng)
@@ -399,6 +409,8 @@ class Learner:
 
     Examples
     --------
+    >>> from attnlib.optimizers import Sgd
+    >>> from attnlib.training import Learner
     >>> Learner(64, None, Sgd(0.1)).rule
     ScalingRule('1/√dₖ')
     """
@@ -489,6 +501,8 @@ def train(
 
     Examples
     --------
+    >>> from attnlib.optimizers import Sgd
+    >>> from attnlib.training import train
     >>> run = train(0, 16, None, Sgd(0.2), steps=100, record_at=[0, 100])
     >>> bool(run.loss[0] > 1 > 0.3 > run.loss[1])
     True
@@ -554,6 +568,8 @@ def train_together(
 
     Examples
     --------
+    >>> from attnlib.optimizers import Sgd
+    >>> from attnlib.training import Learner, train_together
     >>> learners = [Learner(256, 1.0, Sgd(0.03)), Learner(256, None, Sgd(0.3))]
     >>> unscaled, scaled = train_together(0, learners, steps=100)
     >>> bool(unscaled.loss[-1] > 0.5 > scaled.loss[-1])
@@ -715,6 +731,7 @@ def steps_to_loss(steps: ArrayLike, loss: ArrayLike, level: float) -> Any:
 
     Examples
     --------
+    >>> from attnlib.training import steps_to_loss
     >>> steps_to_loss([0, 10, 20], [[1.0, 0.5, 0.1], [1.0, 0.9, 0.8]], 0.5)
     array([10., inf])
     """

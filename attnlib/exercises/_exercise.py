@@ -111,6 +111,7 @@ def check(exercise: str, /, *answer: Any, **parts: Any) -> Verdict:
 
     Examples
     --------
+    >>> from attnlib.exercises import check
     >>> check("spread", plain=512)
     ✗ spread
       ✗ plain: This is the variance of q·k; its square root is asked.

@@ -27,6 +27,7 @@ class Said:
 
     Examples
     --------
+    >>> from attnlib.exercises import Said
     >>> Said(True, "22.63 is right.").passed
     True
     """
@@ -53,6 +54,7 @@ class Verdict:
 
     Examples
     --------
+    >>> from attnlib.exercises import Said, Verdict
     >>> Verdict("spread", {"plain": Said(False, "This is the variance.")})
     ✗ spread
       ✗ This is the variance.

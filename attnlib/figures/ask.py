@@ -40,6 +40,7 @@ class Ask(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import Ask
     >>> Ask("spread", answers={"plain": "22,6", "root": "one"}).verdict
     ✗ spread
       ✓ plain: 22.6 is right. It grows like the root of the width.

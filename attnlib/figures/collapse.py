@@ -35,6 +35,7 @@ class Collapse(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import Collapse
     >>> figure = Collapse(d_k=64, n_keys=16, divided=False)
     >>> figure
     Collapse(d_k=64, n_keys=16, divided=False, draw=1)

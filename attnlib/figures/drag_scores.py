@@ -53,6 +53,7 @@ class DragScores(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import DragScores
     >>> figure = DragScores(first=14, second=10, third=12, fourth=None, divided=True)
     >>> figure.weights.round(3)
     array([0.419, 0.254, 0.326, 0.   , 0.   ])

@@ -76,6 +76,7 @@ class FreezingMap(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import FreezingMap
     >>> figure = FreezingMap(d_k=64, n_keys=1024)
     >>> figure
     FreezingMap(d_k=64, n_keys=1024, divided=False, draw=87)

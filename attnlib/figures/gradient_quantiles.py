@@ -108,6 +108,7 @@ class GradientQuantiles(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import GradientQuantiles
     >>> figure = GradientQuantiles(receiver="key", n_keys=16)
     >>> figure
     GradientQuantiles(receiver='key', n_keys=16, d_k=64)

@@ -91,6 +91,7 @@ class Initialiser(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import Initialiser
     >>> figure = Initialiser(scheme="gpt2", d_model=768)
     >>> figure
     Initialiser(scheme='gpt2', d_model=768, d_k=64, cosine=0)

@@ -35,6 +35,7 @@ class JacobianFigure(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import JacobianFigure
     >>> figure = JacobianFigure(s1=0, s2=0, s3=0, s4=0)
     >>> figure.weights
     array([0.25, 0.25, 0.25, 0.25])

@@ -166,6 +166,7 @@ class ModelsTable(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import ModelsTable
     >>> lines = [
     ...     {"name": name, "year": year, "kind": kind, "rule": "", "also": [], "note": "",
     ...      "sources": []}

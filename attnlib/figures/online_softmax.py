@@ -59,6 +59,7 @@ class OnlineSoftmax(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import OnlineSoftmax
     >>> figure = OnlineSoftmax(row="last", keys_read=16, block_size=4)
     >>> figure.before.peak, figure.now.peak
     (array(3.2), array(5.2))

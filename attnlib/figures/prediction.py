@@ -101,6 +101,7 @@ class Choice(Prediction):
 
     Examples
     --------
+    >>> from attnlib.figures import Choice
     >>> figure = Choice({"about a half": (0.4, 0.6), "nearly all": (0.8, 1)}, 0.84, "It is 0.84.")
     >>> figure.right
     'nearly all'
@@ -193,6 +194,7 @@ class Estimate(Prediction):
 
     Examples
     --------
+    >>> from attnlib.figures import Estimate
     >>> figure = Estimate(0.0512, 0.03, "Many random keys nibble at it.", answer="1/2")
     >>> figure.value, figure.right
     (0.5, 0.0512)
@@ -324,6 +326,7 @@ class Sketch(Prediction):
 
     Examples
     --------
+    >>> from attnlib.figures import Sketch
     >>> figure = Sketch([1, 2, 4, 8, 16], [0.1, 0.2, 0.4, 0.6, 0.8], "It rises.", "x", "y")
     >>> figure.right
     [2, 4, 8, 12, 16]

@@ -50,6 +50,7 @@ class Spread(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import Spread
     >>> figure = Spread(d_k=2)
     >>> figure
     Spread(d_k=2, pairs=1000, divided=False, draw=1)

@@ -71,6 +71,7 @@ class SubtractOrDivide(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import SubtractOrDivide
     >>> figure = SubtractOrDivide(subtracted=100, divisor=10)
     >>> figure
     SubtractOrDivide(subtracted=100, divisor=10)

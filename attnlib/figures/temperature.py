@@ -35,6 +35,7 @@ class Temperature(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import Temperature
     >>> figure = Temperature(ratio=2)
     >>> figure
     Temperature(ratio=2, d_k=64, n_keys=16, draw=1)

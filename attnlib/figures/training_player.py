@@ -62,6 +62,7 @@ class TrainingPlayer(LiveFigure):
 
     Examples
     --------
+    >>> from attnlib.figures import TrainingPlayer
     >>> figure = TrainingPlayer(step=1000)
     >>> figure
     TrainingPlayer(step=1000, d_k=256, adam=False)

@@ -42,7 +42,7 @@ def figures_of(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     function = getattr(plotting, name)
     monkeypatch.setattr(plt, "close", lambda *_: None)
     finder = doctest.DocTestFinder(recurse=False)
-    (test,) = finder.find(function, name, module=plotting, globs=dict(vars(plotting)))
+    (test,) = finder.find(function, name, module=plotting, globs={})  # as it is copied
     assert test.examples, f"{name} has no example"
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(test)

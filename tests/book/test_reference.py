@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import doctest
 import importlib
 import inspect
@@ -70,6 +71,38 @@ def test_a_docstring_leads_back_to_a_page_of_the_book(stem: str, name: str) -> N
     targets = re.findall(r":doc:`[^`<]+ <(/[^>]+)>`", said[1])
     assert targets
     assert all((ROOT / f"{target[1:]}.ipynb").is_file() for target in targets)
+
+
+def unexplained(text: str) -> set[str]:
+    """Return the names that the examples of a docstring use and nothing in them makes."""
+    source = "".join(example.source for example in doctest.DocTestParser().get_examples(text))
+    used, made = set(), set(dir(builtins))
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                used.add(name)
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name):
+                made.add(name)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                made.update((alias.asname or alias.name).split(".")[0] for alias in names)
+    return used - made
+
+
+@pytest.mark.parametrize(("stem", "name"), CALLABLES)
+def test_an_example_can_be_copied_as_it_stands(stem: str, name: str) -> None:
+    # the doctests run inside the module, where a missing import does not show
+    assert unexplained(docstring(stem, name)) == set()
+
+
+def test_a_missing_import_is_found() -> None:
+    assert unexplained(">>> softmax([np.pi, 1])") == {"softmax", "np"}
+    assert (
+        unexplained(
+            ">>> import numpy as np\n>>> from attnlib import softmax\n>>> softmax([np.pi, 1])"
+        )
+        == set()
+    )
+    assert unexplained(">>> for row in range(3):\n...     print(row)") == set()
 
 
 @pytest.mark.parametrize(("stem", "name"), CALLABLES)
