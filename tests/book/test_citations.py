@@ -23,6 +23,18 @@ REQUIRED = {
 }
 # What stands in for `howpublished` in an entry of type misc.
 WHERE = {"howpublished", "url", "eprint", "doi"}
+# Names that look like any other word, and would be printed like one.
+NAMES = {
+    "Adam",
+    "Chameleon",
+    "Gemma",
+    "Kimi",
+    "Llama",
+    "Poisson",
+    "Swin",
+    "Transformer",
+    "Transformers",
+}
 # With one of these a reader finds the work.
 FOUND_BY = [{"doi"}, {"url"}, {"isbn"}, {"eprint", "archiveprefix"}, {"volume", "pages"}]
 
@@ -63,12 +75,47 @@ def entry_problems(entries: BibliographyData) -> list[str]:
     return problems
 
 
+def unprotected_names(title: str) -> list[str]:
+    """Return the names and acronyms of a title that the style would print in lower case.
+
+    It makes every letter small that is neither the first one nor in braces.
+    """
+    outside = re.sub(r"(\\\w+|\\\W)?\{[^{}]*\}", " ", title)
+    words = re.findall(r"[\w²-]+", outside)
+    parts = [part for word in words for part in word.split("-")]
+    return [
+        part
+        for part in parts
+        if re.search(r"\w[A-Z]", part) or part in NAMES or re.fullmatch("[IVX]+", part)
+    ]
+
+
 def bibliography() -> BibliographyData:
     return parse_file(str(ROOT / "references.bib"), bib_format="bibtex")
 
 
 def test_every_entry_is_complete() -> None:
     assert entry_problems(bibliography()) == []
+
+
+def test_names_in_titles_keep_their_capitals() -> None:
+    entries = bibliography().entries
+    lost = {key: unprotected_names(entry.fields["title"]) for key, entry in entries.items()}
+    assert {key: names for key, names in lost.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("nGPT: Normalized {Transformer} with IO-Awareness", ["nGPT", "IO"]),
+        ("{nGPT}: Normalized Transformer with {IO}-Awareness", ["Transformer"]),
+        ("Tensor Programs V: Tuning", ["V"]),
+        ("Gemma 2 and the Veli{\\v{c}}kovi{\\'c} Law", ["Gemma"]),
+        ("Attention Is All You Need", []),
+    ],
+)
+def test_an_unprotected_name_is_found(title: str, names: list[str]) -> None:
+    assert unprotected_names(title) == names
 
 
 def test_every_citation_has_an_entry_and_every_entry_is_cited() -> None:
