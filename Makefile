@@ -19,12 +19,15 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-
 BENCH := .venv-bench
 BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
 
+# Lighthouse, which measures the built pages, is a Node program with a folder of its own.
+LIGHTHOUSE := .lighthouse
+
 # The instructor's side, which no reader needs either.
 GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 
 .PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep \
-	bench-grading release grade grades-export formgrader grade-scheduler grade-worker \
+	bench-site bench-grading release grade grades-export formgrader grade-scheduler grade-worker \
 	clean
 
 help:
@@ -40,9 +43,10 @@ help:
 	@echo "make grades-export  write the marks in OUT=... for Canvas and Moodle"
 	@echo "make lint       check code and notebooks; make format mends what it can"
 	@echo "make lock       write the pinned versions anew"
-	@echo "make bench      time attnlib against PyTorch and JAX, then the figures that move, then"
-	@echo "                marking against plain nbgrader, which bench-figures and bench-grading do"
-	@echo "                alone; ARGS=--update puts the results into the book"
+	@echo "make bench      time attnlib against PyTorch and JAX, then the figures that move, then the"
+	@echo "                site in Lighthouse, then marking against plain nbgrader, which bench-figures,"
+	@echo "                bench-site and bench-grading do alone; ARGS=--update puts the results into"
+	@echo "                the book"
 	@echo "make sweep      train everything behind the table of the ablation anew, about a quarter hour"
 	@echo "make clean      remove what was built; the environment stays"
 
@@ -86,6 +90,7 @@ bench: $(BENCH)/.ready
 	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
 	$(BENCH_RUN) -m benchmarks $(ARGS)
 	$(MAKE) bench-figures
+	$(MAKE) bench-site
 	$(MAKE) bench-grading
 
 # Nothing else should run meanwhile: it goes by the time that the whole machine is at work.
@@ -94,6 +99,10 @@ bench-grading: $(GRADING)/.ready
 
 bench-figures: $(VENV)/.test book
 	$(RUN) -m benchmarks.figures $(filter --quick --update,$(ARGS))
+
+# Nothing else should run meanwhile: Lighthouse reckons with the time that scripts take.
+bench-site: $(VENV)/.test $(LIGHTHOUSE)/.ready book
+	$(RUN) -m benchmarks.site $(filter --quick --update,$(ARGS))
 
 release: $(GRADING)/.ready
 	$(GRADING_RUN) -m grading release
@@ -156,6 +165,14 @@ $(BENCH)/.ready: requirements-bench.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-bench.txt
 	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet --no-deps -e .
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(LIGHTHOUSE)/.ready: benchmarks/lighthouse/package.json benchmarks/lighthouse/package-lock.json
+	@command -v npm > /dev/null || { echo "Node 18 or newer is needed, with npm"; exit 1; }
+	mkdir -p $(LIGHTHOUSE)
+	cp benchmarks/lighthouse/package.json benchmarks/lighthouse/package-lock.json \
+		benchmarks/lighthouse/.npmrc $(LIGHTHOUSE)
+	cd $(LIGHTHOUSE) && npm ci --silent
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(GRADING)/.ready: requirements-grading.txt

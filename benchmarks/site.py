@@ -1,0 +1,173 @@
+"""Measure the built site: Lighthouse, weight, foreign requests, axe-core, scripts off, build time.
+
+``make bench-site`` calls this in the environment of the tests, because it needs the built book and
+a Chromium, and installs Lighthouse from ``benchmarks/lighthouse`` first, which nothing else does.
+The pages come from a server of our own that compresses. Lighthouse plays a phone on a slow network,
+five times for the landing page and every chapter and once for every other page; the rest is
+counted on all pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import site_report
+from benchmarks.facts import processor
+from benchmarks.site_build import build_times
+from benchmarks.site_pages import look
+from benchmarks.site_server import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "_build" / "html"
+WRITTEN = ROOT / "_build" / "bench" / "site.json"
+PAGE = "chapters/benchmarks.ipynb"
+LIGHTHOUSE = ROOT / ".lighthouse"
+RUNS = 5
+QUICK = ("index.html", "chapters/08_training.html")
+
+
+def pages(site: Path) -> tuple[list[str], list[str]]:
+    """Return the landing page with the chapters, and all other pages."""
+    chapters = sorted(path.relative_to(site).as_posix() for path in site.glob("chapters/[0-9]*"))
+    main = ["index.html", *chapters]
+    found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    inside = ("_static/", "_downloads/", "_sources/", "_images/")
+    return main, [name for name in found if name not in main and not name.startswith(inside)]
+
+
+def lighthouse(chromium: str, urls: list[str], runs: int) -> list[dict[str, Any]]:
+    """Return what Lighthouse measures, a record for each page and run."""
+    script = Path(__file__).with_name("lighthouse") / "measure.mjs"
+    order = json.dumps({"chromium": chromium, "runs": runs, "urls": urls})
+    # no look for newer versions, and nothing told to anybody
+    environment = os.environ | {"NO_UPDATE_NOTIFIER": "1", "CI": "1"}
+    run = subprocess.run(  # noqa: S603 - our own command
+        ["node", str(script), str(LIGHTHOUSE)],  # noqa: S607 - wherever Node is installed
+        input=order,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def spread(values: Iterable[float]) -> dict[str, float]:
+    """Return the median, the smallest and the largest of some values."""
+    kept = [round(value, 3) for value in values]
+    return {"median": statistics.median(kept), "least": min(kept), "most": max(kept)}
+
+
+def summary(records: Iterable[Mapping[str, Any]], address: str) -> dict[str, Any]:
+    """Put the runs of each page together."""
+    by_page: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        by_page.setdefault(record["url"].removeprefix(f"{address}/"), []).append(record)
+    measured = (*site_report.SCORES, *site_report.METRICS)
+    return {
+        name: {
+            "runs": len(runs),
+            **{what: spread(run[what] for run in runs) for what in measured},
+            "failures": sorted({failure for run in runs for failure in run["failures"]}),
+        }
+        for name, runs in by_page.items()
+    }
+
+
+def measure(*, quick: bool) -> dict[str, Any]:
+    """Measure everything, and say on the way what is being done."""
+    from playwright.sync_api import sync_playwright
+
+    from tools.chromium import find_chromium
+
+    started = time.monotonic()
+
+    def say(what: str) -> None:
+        sys.stderr.write(f"{time.monotonic() - started:5.0f} s  {what}\n")
+
+    chromium = find_chromium()
+    if chromium is None:
+        raise SystemExit("no Chromium was found: python tools/chromium.py installs one")
+    main, others = pages(SITE)
+    runs = RUNS
+    if quick:
+        main, others, runs = list(QUICK), [], 2
+    axe = LIGHTHOUSE / "node_modules" / "axe-core"
+    with serving(SITE) as server, sync_playwright() as playwright:
+        say(f"Lighthouse: {len(main)} pages {runs} times, {len(others)} pages once")
+        records = lighthouse(chromium, [f"{server.address}/{name}" for name in main], runs)
+        if others:
+            records += lighthouse(chromium, [f"{server.address}/{name}" for name in others], 1)
+        say("axe-core, requests, bytes, and pages without scripts")
+        # --no-sandbox because containers often run as root, where the sandbox refuses to start
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        version = browser.version
+        seen = {name: look(browser, server, name, axe / "axe.min.js") for name in [*main, *others]}
+        browser.close()
+        scores = summary(records, server.address)
+    say("the build, from nothing and after edits")
+    build = build_times()
+    say("done")
+    return {
+        "machine": {
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "system": platform.system(),
+            "browser": f"Chromium {version}",
+            "lighthouse": records[0]["version"],
+            "axe": json.loads((axe / "package.json").read_text(encoding="utf-8"))["version"],
+            "index": statistics.median(record["index"] for record in records),
+            "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        },
+        "quick": quick,
+        "pages": {
+            name: {"chapter": name in main, **scores[name], **seen[name]}
+            for name in [*main, *others]
+        },
+        "build": build,
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print and write; with ``--update`` also what the book shows.
+
+    The exit status is that of writing: a missed target is a result and no error.
+    """
+    parser = argparse.ArgumentParser(prog="benchmarks.site", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="two pages: a try, no result")
+    parser.add_argument("--update", action="store_true", help="replace what the book shows")
+    options = parser.parse_args(arguments)
+    if options.update and options.quick:
+        parser.error("--update wants a whole run: without --quick")
+    results = measure(quick=options.quick)
+    print(
+        site_report.target_table(results),
+        site_report.shortfalls(results),
+        site_report.page_table(results),
+        site_report.machine_line(results),
+        sep="\n\n",
+    )
+    WRITTEN.parent.mkdir(parents=True, exist_ok=True)
+    for target in [WRITTEN, site_report.COMMITTED] if options.update else [WRITTEN]:
+        target.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    if not options.update:
+        return 0
+    run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]
+    return subprocess.run(run, check=False).returncode  # noqa: S603 - our own command
+
+
+if __name__ == "__main__":
+    sys.exit(main())

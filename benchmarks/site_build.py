@@ -1,0 +1,82 @@
+"""How long the build of the book takes: from nothing, and after an edited paragraph.
+
+A copy of the tree is built and edited, never the tree itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+# what no build reads, and what would make it less than cold
+LEFT_OUT = shutil.ignore_patterns(
+    *("_build", ".git", ".venv*", ".lighthouse", "node_modules"),
+    *("__pycache__", ".*_cache", ".hypothesis", ".ipynb_checkpoints"),
+)
+EDITED = ("02_variance", "05_divisor", "08_training")
+PARAGRAPH = re.compile(r"[A-Z][^`{}|$:\\\[\]*_]{80,}\.")
+ADDED = "This sentence is here to be built."
+
+
+def make_book(folder: Path, scratch: Path) -> float:
+    """Return how many seconds ``make book`` takes in a folder.
+
+    The environment is the one that runs this, as after its installation; what programs keep
+    elsewhere between runs, like the list of fonts, is put into an empty folder.
+    """
+    environment = os.environ | {
+        "PYTHONPATH": str(folder),
+        "MPLCONFIGDIR": str(scratch / "matplotlib"),
+        "XDG_CACHE_HOME": str(scratch / "cache"),
+        "IPYTHONDIR": str(scratch / "ipython"),
+    }
+    stamp = f"{sys.prefix}/.book"
+    command = ["make", "-C", str(folder), "-o", stamp, "book", f"VENV={sys.prefix}"]
+    started = time.perf_counter()
+    run = subprocess.run(  # noqa: S603 - our own command
+        command, env=environment, capture_output=True, text=True, check=False
+    )
+    seconds = time.perf_counter() - started
+    if run.returncode:
+        raise RuntimeError(f"the book does not build:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return round(seconds, 1)
+
+
+def edit(notebook: Path) -> None:
+    """Add a sentence to the first plain paragraph of a notebook."""
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    for cell in content["cells"]:
+        for place, line in enumerate(cell["source"]):
+            if cell["cell_type"] == "markdown" and PARAGRAPH.fullmatch(line.rstrip("\n")):
+                end = "\n" if line.endswith("\n") else ""
+                cell["source"][place] = f"{line.rstrip()} {ADDED}{end}"
+                text = json.dumps(content, indent=1, ensure_ascii=False)
+                notebook.write_text(text + "\n", encoding="utf-8")
+                return
+    raise RuntimeError(f"no plain paragraph in {notebook.name}")
+
+
+def build_times() -> dict[str, Any]:
+    """Build a copy of the book without any cache, then after each of some edits."""
+    with TemporaryDirectory() as name:
+        scratch = Path(name).resolve()
+        folder = scratch / "book"
+        shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
+        cold, edited = make_book(folder, scratch), []
+        for chapter in EDITED:
+            edit(folder / "chapters" / f"{chapter}.ipynb")
+            edited.append(make_book(folder, scratch))
+            page = folder / "_build" / "html" / "chapters" / f"{chapter}.html"
+            if ADDED not in page.read_text(encoding="utf-8"):
+                raise RuntimeError(f"an edit of {chapter} does not show")
+    return {"cold": cold, "edited": statistics.median(edited), "edits": edited}

@@ -1,0 +1,243 @@
+"""What was measured of the site, as words: targets, verdicts, misses, a row for each page."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.report import table
+
+COMMITTED = Path(__file__).with_name("site.json")
+"""The results that the book shows."""
+
+SCORES = ("performance", "accessibility", "best-practices", "seo")
+METRICS = ("fcp", "lcp", "tbt", "cls")
+LEAST = {"performance": 95, "accessibility": 100, "best-practices": 100, "seo": 100}
+NAMES = {
+    "performance": "performance",
+    "accessibility": "accessibility",
+    "best-practices": "best practices",
+    "seo": "SEO",
+}
+MOST_KILOBYTES = 250
+MOST_COLD, MOST_EDITED = 60, 5
+READ = ("text", "maths", "figures", "solutions")
+
+Results = Mapping[str, Any]
+
+
+class Row(NamedTuple):
+    """One target: what came out, and each miss of it in words."""
+
+    what: str
+    measured: str
+    target: str
+    misses: tuple[str, ...] = ()
+
+
+def load(path: Path = COMMITTED) -> dict[str, Any]:
+    """Read results; by default those that the book shows."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def short(name: str) -> str:
+    """Return the name of a page as a table shows it."""
+    return name.removeprefix("chapters/").removesuffix(".html")
+
+
+def _of(pages: Results, *, chapter: bool) -> dict[str, Any]:
+    return {name: page for name, page in pages.items() if page["chapter"] is chapter}
+
+
+def _kilobytes(page: Results) -> float:
+    return page["bytes"] / 1000
+
+
+def _across(pages: Results, value: Callable[[Results], float], digits: int = 0) -> str:
+    """Return the range of a value over pages, or its one value."""
+    values = [f"{value(page):.{digits}f}" for page in pages.values()]
+    least, most = min(values, key=float), max(values, key=float)
+    return least if least == most else f"{least} to {most}"
+
+
+def _score_row(pages: Results, what: str, where: str, runs: str) -> Row:
+    least = LEAST[what]
+    misses = tuple(
+        f"{short(name)}: {page[what]['median']:.0f}"
+        + (f" ({', '.join(page['failures'])})" if page["failures"] and least == 100 else "")
+        for name, page in pages.items()
+        if page[what]["median"] < least
+    )
+    measured = _across(pages, lambda page: page[what]["median"])
+    target = f"at least {least}" if least < 100 else "100"
+    return Row(f"Lighthouse, {NAMES[what]}, {where}, {runs}", measured, target, misses)
+
+
+def _score_rows(pages: Results) -> Iterable[Row]:
+    for chapter, where in ((True, "landing page and chapters"), (False, "other pages")):
+        group = _of(pages, chapter=chapter)
+        if not group:
+            continue
+        times = next(iter(group.values()))["runs"]
+        runs = f"median of {times} runs" if times > 1 else "one run"
+        for what in SCORES:
+            yield _score_row(group, what, f"{len(group)} pages: {where}", runs)
+
+
+def _weight_row(pages: Results) -> Row:
+    misses = tuple(
+        f"{short(name)}: {_kilobytes(page):.0f} KB"
+        for name, page in pages.items()
+        if _kilobytes(page) > MOST_KILOBYTES
+    )
+    return Row(
+        f"sent for a page, compressed, with all figures, {len(pages)} pages",
+        f"{_across(pages, _kilobytes)} KB",
+        f"at most {MOST_KILOBYTES} KB",
+        misses,
+    )
+
+
+def _foreign_row(pages: Results, key: str, what: str) -> Row:
+    misses = tuple(
+        f"{short(name)}: {len(page[key])} ({', '.join(sorted(set(page[key])))})"
+        for name, page in pages.items()
+        if page[key]
+    )
+    count = sum(len(page[key]) for page in pages.values())
+    return Row(f"requests to others, scripts {what}, {len(pages)} pages", f"{count}", "0", misses)
+
+
+def _reading_row(pages: Results, kind: str) -> Row:
+    found = {name: page["without scripts"][kind] for name, page in pages.items()}
+    count = sum(page["all"] for page in found.values())
+    lost = sum(len(page["lost"]) for page in found.values())
+    misses = tuple(
+        f"{short(name)}: {len(page['lost'])}, the first is «{page['lost'][0]}»"
+        for name, page in found.items()
+        if page["lost"]
+    )
+    if not count:
+        misses = (f"no {kind} were found at all",)
+    return Row(
+        f"{kind} without scripts, {len(pages)} pages",
+        f"{count - lost} of {count} can be read",
+        "all",
+        misses,
+    )
+
+
+def _axe_row(pages: Results) -> Row:
+    rules = Counter[str]()
+    for page in pages.values():
+        rules.update(page["violations"])
+    misses = tuple(
+        f"{rule}: {count} times on "
+        + ", ".join(short(name) for name, page in pages.items() if rule in page["violations"])
+        for rule, count in rules.most_common()
+    )
+    return Row(
+        f"violations that axe-core finds, {len(pages)} pages, light and dark, phone and desk",
+        f"{rules.total()}",
+        "0",
+        misses,
+    )
+
+
+def _build_rows(build: Results) -> Iterable[Row]:
+    cold, edited = build["cold"], build["edited"]
+    yield Row(
+        "`make book` after the installation, with nothing cached",
+        f"{cold:.0f} s",
+        f"at most {MOST_COLD} s",
+        (f"{cold:.0f} s",) if cold > MOST_COLD else (),
+    )
+    times = ", ".join(f"{seconds:.1f}" for seconds in build["edits"])
+    yield Row(
+        "`make book` after an edited paragraph, median of "
+        f"{len(build['edits'])} chapters edited in turn",
+        f"{edited:.1f} s ({times})",
+        f"at most {MOST_EDITED} s",
+        (f"{edited:.1f} s",) if edited > MOST_EDITED else (),
+    )
+
+
+def rows(results: Results) -> list[Row]:
+    """Return a row for each target."""
+    pages = results["pages"]
+    return [
+        *_score_rows(pages),
+        _weight_row(pages),
+        _foreign_row(pages, "foreign", "on"),
+        _foreign_row(pages, "foreign without scripts", "off"),
+        *(_reading_row(pages, kind) for kind in READ),
+        _axe_row(pages),
+        *_build_rows(results["build"]),
+    ]
+
+
+def target_table(results: Results) -> str:
+    """Return what was measured beside what was wanted."""
+    return table(
+        ["what", "measured", "target", ""],
+        [
+            [row.what, row.measured, row.target, "**missed**" if row.misses else "met"]
+            for row in rows(results)
+        ],
+    )
+
+
+def shortfalls(results: Results) -> str:
+    """Say what misses a target and where, or that nothing does."""
+    every = rows(results)
+    missed = [row for row in every if row.misses]
+    if not missed:
+        return f"All {len(every)} targets are met."
+    lines = [f"- **{row.what}**, wanted {row.target}: {'; '.join(row.misses)}." for row in missed]
+    return "\n".join([f"{len(missed)} of {len(every)} targets are missed:", "", *lines])
+
+
+def _spread(value: Results, digits: int, unit: str = "", scale: float = 1) -> str:
+    median, least, most = (
+        f"{value[key] / scale:.{digits}f}" for key in ("median", "least", "most")
+    )
+    return f"{median}{unit}" if least == most else f"{median}{unit} ({least}–{most})"
+
+
+def _cells(name: str, page: Results) -> list[str]:
+    scores = []
+    for what in SCORES:
+        text = _spread(page[what], 0)
+        scores.append(text if page[what]["median"] >= LEAST[what] else f"**{text}**")
+    weight = f"{_kilobytes(page):.0f} KB"
+    return [
+        short(name),
+        *scores,
+        *(_spread(page[what], 1, " s", 1000) for what in ("fcp", "lcp")),
+        _spread(page["tbt"], 0, " ms"),
+        _spread(page["cls"], 3),
+        weight if _kilobytes(page) <= MOST_KILOBYTES else f"**{weight}**",
+    ]
+
+
+def page_table(results: Results) -> str:
+    """Return a row for each page, with what misses its target in bold."""
+    heads = [
+        *("page", *(NAMES[what] for what in SCORES)),
+        *("first paint", "largest paint", "blocked", "shift", "sent"),
+    ]
+    return table(heads, [_cells(name, page) for name, page in results["pages"].items()])
+
+
+def machine_line(results: Results) -> str:
+    """Return what the site was measured with."""
+    machine = results["machine"]
+    return (
+        f"Lighthouse {machine['lighthouse']}, which calls this machine's speed "
+        f"{machine['index']:.0f}, axe-core {machine['axe']}, {machine['browser']} without "
+        f"a window, {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
+        f"{machine['date']}."
+    )

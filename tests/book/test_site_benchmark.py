@@ -1,0 +1,318 @@
+"""The benchmark of the site: verdicts that follow from the numbers, and looks that see faults.
+
+Nothing here measures time, and nothing needs Lighthouse.
+"""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import axe_playwright_python
+import pytest
+
+from benchmarks import site as measured
+from benchmarks import site_build, site_pages, site_server
+from benchmarks import site_report as report
+from tests.book.notebooks import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+
+
+def value(number: float) -> dict[str, float]:
+    return {"median": number, "least": number, "most": number}
+
+
+def page(*, chapter: bool) -> dict[str, Any]:
+    """Return a page that just meets every target."""
+    return {
+        "chapter": chapter,
+        "runs": 5 if chapter else 1,
+        **{what: value(least) for what, least in report.LEAST.items()},
+        **{what: value(0) for what in report.METRICS},
+        "failures": [],
+        "bytes": report.MOST_KILOBYTES * 1000,
+        "foreign": [],
+        "foreign without scripts": [],
+        "violations": {},
+        "without scripts": {kind: {"all": 3, "lost": []} for kind in report.READ},
+    }
+
+
+WHOLE = {
+    "machine": {
+        "processor": "A",
+        "cores": 2,
+        "system": "Linux",
+        "browser": "Chromium 1",
+        "lighthouse": "12",
+        "axe": "4",
+        "index": 1500.0,
+        "date": "2026-11-22",
+    },
+    "quick": False,
+    "pages": {
+        "index.html": page(chapter=True),
+        "chapters/01_puzzle.html": page(chapter=True),
+        "chapters/summary.html": page(chapter=False),
+    },
+    "build": {"cold": report.MOST_COLD, "edited": report.MOST_EDITED, "edits": [4.0, 5.0, 6.0]},
+}
+CHAPTER, OTHER = "chapters/01_puzzle.html", "chapters/summary.html"
+
+
+def spoiled(name: str, **values: Any) -> dict[str, Any]:
+    """Return results in which something about one page is different."""
+    results = copy.deepcopy(WHOLE)
+    results["pages"][name] |= values
+    return results
+
+
+LOST = {"without scripts": {kind: {"all": 3, "lost": []} for kind in report.READ}}
+FAULTS = {
+    "performance": (spoiled(CHAPTER, performance=value(94)), "Lighthouse, performance", "94"),
+    "accessibility": (
+        spoiled(OTHER, accessibility=value(99), failures=["label"]),
+        "Lighthouse, accessibility",
+        "99 (label)",
+    ),
+    "weight": (spoiled(OTHER, bytes=251_000), "sent for a page", "251 KB"),
+    "request": (
+        spoiled(OTHER, foreign=["http://a/", "http://a/"]),
+        "requests to others, scripts on",
+        "2 (http://a/)",
+    ),
+    "request without scripts": (
+        spoiled(OTHER, **{"foreign without scripts": ["http://a/"]}),
+        "requests to others, scripts off",
+        "1 (http://a/)",
+    ),
+    "axe": (spoiled(OTHER, violations={"label": 3}), "violations", "label: 3 times on summary"),
+} | {
+    kind: (
+        spoiled(
+            OTHER,
+            **{
+                "without scripts": {
+                    **LOST["without scripts"],
+                    kind: {"all": 3, "lost": ["one", "two"]},
+                }
+            },
+        ),
+        f"{kind} without scripts",
+        "2, the first is «one»",
+    )
+    for kind in report.READ
+}
+
+
+class TestVerdicts:
+    def test_all_is_met_where_all_is_just_within_its_target(self) -> None:
+        rows = report.rows(WHOLE)
+        assert [row for row in rows if row.misses] == []
+        assert report.shortfalls(WHOLE) == f"All {len(rows)} targets are met."
+        assert "**" not in report.target_table(WHOLE) + report.page_table(WHOLE)
+
+    @pytest.mark.parametrize("fault", FAULTS)
+    def test_a_miss_is_told_with_its_page_and_its_number(self, fault: str) -> None:
+        results, what, number = FAULTS[fault]
+        missed = [row for row in report.rows(results) if row.misses]
+        (row,) = missed
+        assert row.what.startswith(what)
+        name = CHAPTER if fault == "performance" else OTHER
+        told = report.shortfalls(results)
+        assert report.short(name) in told
+        assert number in told
+        assert told.startswith("1 of ")
+        assert report.target_table(results).count("**missed**") == 1
+
+    @pytest.mark.parametrize(("key", "what"), [("cold", "nothing cached"), ("edited", "edited")])
+    def test_a_slow_build_is_told(self, key: str, what: str) -> None:
+        results = copy.deepcopy(WHOLE)
+        results["build"][key] += 0.6
+        (row,) = [row for row in report.rows(results) if row.misses]
+        assert what in row.what
+
+    def test_the_median_counts_and_the_spread_is_shown(self) -> None:
+        results = spoiled(CHAPTER, performance={"median": 96, "least": 80, "most": 98})
+        assert report.shortfalls(results).startswith("All ")
+        assert "| 96 (80–98) |" in report.page_table(results)
+
+    def test_what_misses_is_bold_in_the_row_of_its_page(self) -> None:
+        results = spoiled(CHAPTER, performance=value(94), bytes=251_000)
+        (line,) = [text for text in report.page_table(results).splitlines() if "puzzle" in text]
+        assert re.findall(r"\*\*(.*?)\*\*", line) == ["94", "251 KB"]
+
+    def test_finding_nothing_to_read_is_a_miss(self) -> None:
+        results = copy.deepcopy(WHOLE)
+        for found in results["pages"].values():
+            found["without scripts"]["maths"] = {"all": 0, "lost": []}
+        assert "no maths were found at all" in report.shortfalls(results)
+
+    def test_each_page_has_a_row(self) -> None:
+        assert len(report.page_table(WHOLE).splitlines()) == 2 + len(WHOLE["pages"])
+
+
+class TestSummary:
+    def test_the_runs_of_a_page_are_put_together(self) -> None:
+        runs = [(95, 1200.4), (97, 1100.0), (90, 1500.0)]
+        records = [
+            {
+                "url": f"http://x/{name}",
+                **dict.fromkeys((*report.SCORES, *report.METRICS), 100),
+                "performance": performance,
+                "lcp": lcp,
+                "failures": ["label"] if lcp > 1400 else [],
+            }
+            for performance, lcp in runs
+            for name in ("index.html", "b.html")
+        ]
+        found = measured.summary(records, "http://x")
+        assert set(found) == {"index.html", "b.html"}
+        assert found["b.html"]["runs"] == 3
+        assert found["b.html"]["performance"] == {"median": 95, "least": 90, "most": 97}
+        assert found["b.html"]["lcp"]["median"] == 1200.4
+        assert found["b.html"]["failures"] == ["label"]
+
+    def test_the_chapters_and_the_landing_page_come_first(self, tmp_path: Path) -> None:
+        names = ["index.html", "search.html", "chapters/02_b.html", "chapters/01_a.html"]
+        names += ["chapters/reference/x.html", "_static/webpack-macros.html"]
+        for name in names:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).touch()
+        main, others = measured.pages(tmp_path)
+        assert main == ["index.html", "chapters/01_a.html", "chapters/02_b.html"]
+        assert others == ["chapters/reference/x.html", "search.html"]
+
+    def test_an_update_wants_a_whole_run(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            measured.main(["--update", "--quick"])
+        assert "--update wants a whole run" in capsys.readouterr().err
+
+    def test_lighthouse_is_pinned_and_no_address_is(self) -> None:
+        folder = ROOT / "benchmarks" / "lighthouse"
+        wanted = json.loads((folder / "package.json").read_text(encoding="utf-8"))["dependencies"]
+        lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+        assert {name: lock[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+        assert lock[""]["dependencies"] == wanted
+        assert all("integrity" in package for name, package in lock.items() if name)
+        assert not any("resolved" in package for package in lock.values())
+
+
+class TestTheServer:
+    def test_text_travels_compressed_and_its_bytes_are_counted(self, tmp_path: Path) -> None:
+        text = b"<!DOCTYPE html>" + b"<p>again and again</p>" * 200
+        (tmp_path / "index.html").write_bytes(text)
+        (tmp_path / "a.webp").write_bytes(text)
+        with site_server.serving(tmp_path) as server:
+            asked = Request(f"{server.address}/", headers={"Accept-Encoding": "gzip"})  # noqa: S310
+            with urlopen(asked) as answer:  # noqa: S310 - our own server
+                body = answer.read()
+                assert answer.headers["Content-Encoding"] == "gzip"
+                assert "max-age" in answer.headers["Cache-Control"]
+                assert answer.headers.get_content_type() == "text/html"
+            assert gzip.decompress(body) == text
+            assert len(body) < server.sent < len(body) + 500
+            with urlopen(f"{server.address}/") as answer:  # noqa: S310
+                assert answer.read() == text
+            before = server.sent
+            with urlopen(f"{server.address}/a.webp") as answer:  # noqa: S310
+                assert answer.headers["Content-Encoding"] is None
+                assert answer.headers.get_content_type() == "image/webp"
+            assert server.sent > before + len(text)
+            with pytest.raises(HTTPError, match="404"):
+                urlopen(f"{server.address}/none.html")  # noqa: S310
+
+
+class TestTheEdit:
+    def write(self, path: Path, *sources: str) -> Path:
+        cells = [{"cell_type": "markdown", "source": text.splitlines(True)} for text in sources]
+        path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+        return path
+
+    def test_a_plain_paragraph_gets_a_sentence(self, tmp_path: Path) -> None:
+        plain = "Words and words " * 8 + "end."
+        notebook = self.write(tmp_path / "a.ipynb", "# A\n\n{term}`x` is.\n", f"{plain}\n\nMore.")
+        site_build.edit(notebook)
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        assert "".join(cells[0]["source"]) == "# A\n\n{term}`x` is.\n"
+        assert "".join(cells[1]["source"]) == f"{plain} {site_build.ADDED}\n\nMore."
+
+    def test_where_there_is_none_it_says_so(self, tmp_path: Path) -> None:
+        with pytest.raises(RuntimeError, match="no plain paragraph in a"):
+            site_build.edit(self.write(tmp_path / "a.ipynb", "# A\n\nShort.\n"))
+
+    @pytest.mark.parametrize("chapter", site_build.EDITED)
+    def test_the_chapters_that_are_edited_have_one(self, chapter: str, tmp_path: Path) -> None:
+        notebook = tmp_path / "a.ipynb"
+        content = (ROOT / "chapters" / f"{chapter}.ipynb").read_bytes()
+        notebook.write_bytes(content)
+        site_build.edit(notebook)
+        assert site_build.ADDED in notebook.read_text(encoding="utf-8")
+
+
+BOX = "<div class='solution'>{}</div>"
+GOOD = (
+    "<p>text</p><figure><img alt='a dot' src='dot.svg'></figure>"
+    "<details><summary>More</summary><p>closed</p><math><mi>x</mi></math></details>"
+    f"{BOX.format('solved')}"
+)
+DOT = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><path d='M0 0h9v9z'/></svg>"
+HIDDEN = {
+    "text": "<p style='display: none'>words</p>",
+    "maths": "<p><math style='visibility: hidden'><mi>x</mi></math></p>",
+    "figures": "<img alt='nothing' src='none.webp'>",
+    "solutions": f"<div style='opacity: 0'>{BOX.format('away')}</div>",
+}
+
+
+def look(browser: Browser, folder: Path, body: str) -> dict[str, Any]:
+    """Write a page and return what the benchmark sees on it."""
+    (folder / "dot.svg").write_text(DOT, encoding="utf-8")
+    # scripts of a page may not be made out of text, as on the pages of the book
+    policy = "<meta http-equiv='Content-Security-Policy' content=\"script-src 'self'\">"
+    follow = "document.documentElement.dataset.theme = matchMedia("
+    follow += "'(prefers-color-scheme: dark)').matches ? 'dark' : 'light';"
+    (folder / "a.js").write_text(follow, encoding="utf-8")
+    (folder / "a.html").write_text(
+        f"<!DOCTYPE html><html lang='en'><head>{policy}<title>T</title>"
+        f"<link rel='icon' href='dot.svg'><script src='a.js'></script></head>"
+        f"<body><main><article><h1>T</h1>{body}</article></main></body></html>",
+        encoding="utf-8",
+    )
+    with site_server.serving(folder) as server:
+        return site_pages.look(browser, server, "a.html", AXE)
+
+
+class TestTheLook:
+    def test_a_good_page_is_good(self, browser: Browser, tmp_path: Path) -> None:
+        found = look(browser, tmp_path, GOOD)
+        assert found["foreign"] == found["foreign without scripts"] == []
+        assert found["violations"] == {}
+        counts = {kind: seen["all"] for kind, seen in found["without scripts"].items()}
+        assert counts == {"text": 3, "maths": 1, "figures": 1, "solutions": 1}
+        assert [seen["lost"] for seen in found["without scripts"].values()] == [[]] * 4
+        assert len(DOT) < found["bytes"] < 5000
+
+    def test_every_fault_is_found(self, browser: Browser, tmp_path: Path) -> None:
+        # an address at which nobody listens, so that nothing leaves this machine
+        elsewhere = "http://127.0.0.1:9/a.png"
+        found = look(browser, tmp_path, f"{GOOD}{''.join(HIDDEN.values())}<img src='{elsewhere}'>")
+        # on a phone and at a desk, in light and in dark
+        assert found["foreign"] == [elsewhere] * 4
+        assert found["foreign without scripts"] == [elsewhere]
+        assert found["violations"] == {"image-alt": 4}
+        lost = {kind: seen["lost"] for kind, seen in found["without scripts"].items()}
+        assert {kind: len(what) for kind, what in lost.items()} == {
+            **dict.fromkeys(HIDDEN, 1),
+            "figures": 2,
+        }
