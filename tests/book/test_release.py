@@ -1,0 +1,107 @@
+"""A release says one thing about itself everywhere, and holds what it promises."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from datetime import date
+
+import pytest
+import yaml
+
+import attnlib
+from tests.book.notebooks import ROOT, notebook
+from tools import prose
+
+# The headings of Keep a Changelog, in its order.
+KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+HEADING = re.compile(r"## \[(?P<version>\d+\.\d+\.\d+)\] - (?P<day>\d{4}-\d\d-\d\d)")
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def citation() -> dict:
+    return yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def releases(changelog: str) -> list[tuple[tuple[int, ...], date]]:
+    """Return the releases of a changelog with their days, in its order."""
+    return [
+        (tuple(map(int, found["version"].split("."))), date.fromisoformat(found["day"]))
+        for found in map(HEADING.fullmatch, changelog.splitlines())
+        if found
+    ]
+
+
+def changelog_problems(changelog: str) -> list[str]:
+    """Say what keeps a text from having the form of Keep a Changelog."""
+    lines = changelog.splitlines()
+    problems = [] if lines[:1] == ["# Changelog"] else ["the title is another"]
+    for line in lines:
+        of_a_release = HEADING.fullmatch(line) or line == "## [Unreleased]"
+        if line.startswith("## ") and not of_a_release:
+            problems.append(f"no release: {line}")
+        if line.startswith("### ") and line[4:] not in KINDS:
+            problems.append(f"no kind of change: {line}")
+    found = releases(changelog)
+    if not found or found != sorted(found, reverse=True):
+        problems.append("the newest release does not come first")
+    parts = re.split(r"^## .*\n", changelog, flags=re.MULTILINE)[1:]
+    return problems + ["a release without changes" for part in parts if "\n- " not in part]
+
+
+def test_the_version_stands_in_one_place_and_the_records_agree() -> None:
+    assert "version" in project()["project"]["dynamic"]
+    assert project()["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "attnlib.__version__"}
+    newest, day = releases(CHANGELOG)[0]
+    assert ".".join(map(str, newest)) == citation()["version"] == attnlib.__version__
+    assert day == citation()["date-released"]
+
+
+def test_the_changelog_has_its_form() -> None:
+    assert changelog_problems(CHANGELOG) == []
+
+
+def test_the_changelog_states_no_number_but_versions_and_their_days() -> None:
+    """It is a page of the book, whose numbers come out of cells, and it has no cell."""
+    text = "\n".join(line for line in CHANGELOG.splitlines() if not HEADING.fullmatch(line))
+    assert prose.check(notebook(text)) == []
+
+
+GOOD = "# Changelog\n\n## [1.1.0] - 2027-01-02\n\n### Fixed\n\n- This.\n\n"
+GOOD += "## [1.0.0] - 2026-11-22\n\n### Added\n\n- All.\n"
+
+
+def test_a_good_changelog_passes() -> None:
+    assert changelog_problems(GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# Changelog", "# History"),
+        ("[1.1.0]", "1.1.0"),
+        ("[1.1.0]", "[0.9.0]"),
+        ("Fixed", "Repaired"),
+        ("- All.", ""),
+    ],
+)
+def test_another_form_is_reported(old: str, new: str) -> None:
+    assert len(changelog_problems(GOOD.replace(old, new, 1))) == 1
+
+
+def test_the_metadata_name_no_address_that_nobody_has() -> None:
+    """The book's address is one value, which differs between copies; the package has none."""
+    assert not {"urls", "dynamic-urls"} & set(project()["project"])
+    assert not {"url", "repository-code", "doi"} & set(citation())
+
+
+def test_the_licences_are_those_of_the_licence_file() -> None:
+    assert project()["project"]["license"] in citation()["license"]
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "BSD 3-Clause" in text
+    assert "CC BY 4.0" in text
+    assert sorted(citation()["license"]) == ["BSD-3-Clause", "CC-BY-4.0"]
