@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import html
 import os
 import platform
 import re
@@ -19,14 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from docutils import nodes
+from pygments.lexers.special import TextLexer
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
-ABOUT = "description"
 REPOSITORY_BUTTONS = ("use_repository_button", "use_source_button", "use_issues_button")
 # What the finished pages are relieved of: each pattern with what stands in its place.
 REPAIRS = [
@@ -147,26 +145,6 @@ def apply_repository(_app: Sphinx, config: Config) -> None:
     config["html_baseurl"] = address
 
 
-def add_link_preview(
-    app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Say what a link to the page shows where people share it, once the book has an address."""
-    if doctree is None or not app.config["html_baseurl"]:
-        return
-    said = [node["content"] for node in doctree.findall(nodes.meta) if node.get("name") == ABOUT]
-    properties = {
-        "og:type": "website" if page == app.config["root_doc"] else "article",
-        "og:site_name": app.config["html_title"],
-        "og:title": app.env.titles[page].astext(),
-        "og:url": context["pageurl"],
-        "og:description": said[0] if said else app.config["html_title"],
-    }
-    context["metatags"] += "".join(
-        f'\n<meta property="{name}" content="{html.escape(value)}" />'
-        for name, value in properties.items()
-    )
-
-
 def drop_unused_scripts(
     _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
@@ -228,9 +206,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # of times, which takes a third of a rebuild.
     gc.set_threshold(100_000, 20, 100)
     app.add_js_file(None, body=SEARCH_FROM_DISK)
+    # the guide to grading shows tables, which Pygments has no colours for
+    app.add_lexer("csv", TextLexer)
     app.connect("config-inited", choose_cache)
     app.connect("config-inited", apply_repository)
-    app.connect("html-page-context", add_link_preview)
     # after the extensions that add the scripts
     app.connect("html-page-context", drop_unused_scripts, priority=900)
     app.connect("build-finished", tidy_site)

@@ -13,7 +13,10 @@ BACK_MATTER = {
     "benchmarks",
     "reference",
     "instructors",
+    "grading",
     "references",
+    "about",
+    "changelog",
 }
 
 

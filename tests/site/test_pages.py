@@ -17,7 +17,7 @@ from tests.site import pages
 
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
 # What Sphinx and its extensions make by themselves; the second group only if there is need.
-GENERATED = ["genindex.html", "search.html"]
+GENERATED = ["404.html", "genindex.html", "search.html"]
 POSSIBLE = {*GENERATED, "prf-prf.html", "py-modindex.html"}
 
 RULES: list[Callable[[BeautifulSoup], list[str]]] = [

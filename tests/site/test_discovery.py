@@ -1,0 +1,227 @@
+"""Links to the book can be shared, found, cited and answered: with an address, and without one."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from _ext import citation, discovery, not_found
+from tests.book.notebooks import CHAPTERS, PAGES, ROOT
+from tests.site import pages
+
+REPOSITORY = "https://github.com/Somebody/some-book"
+ADDRESS = "https://somebody.github.io/some-book/"
+ABOUT = "What this page of a small book is about."
+CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
+SMALL = {
+    "conf.py": """
+project = html_title = "A small book"
+extensions = ["myst_parser", "_ext.book_site", "_ext.citation", "_ext.discovery", "_ext.not_found"]
+html_theme = "sphinx_book_theme"
+html_theme_options = {"repository_url": ""}
+html_baseurl = ""
+nb_execution_cache_path = ""
+suppress_warnings = ["config.cache"]
+""",
+    "index.md": "# A small book\n\n```{toctree}\nchapters/01_a\nchapters/about\n"
+    "chapters/changelog\n```\n",
+    "chapters/01_a.md": "# What «a» & b mean\n\nText.\n",
+    "chapters/about.md": "# About\n\n(how-to-cite)=\n## How to cite\n\n```{how-to-cite}\n```\n\n"
+    "(licences)=\n## Licences\n\nText.\n",
+    "chapters/changelog.md": "# Changelog\n\nText.\n",
+}
+
+
+def build(folder: Path, repository: str) -> Path:
+    """Build a small book by the book's own extensions."""
+    for name, text in SMALL.items():
+        path = folder / "source" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        meta = f'---\nmyst:\n  html_meta:\n    description: "{ABOUT}"\n---\n'
+        path.write_text(meta + text if name.endswith(".md") else text, encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-q"]
+    run = subprocess.run(
+        [*command, str(folder / "source"), str(folder / "html")],
+        env=os.environ | {"PYTHONPATH": str(ROOT), "REPOSITORY_URL": repository},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small site with an address."""
+    return build(tmp_path_factory.mktemp("published"), REPOSITORY)
+
+
+def meta(page: BeautifulSoup) -> dict[str, str]:
+    """Return what the head of a page says, by name."""
+    tags = page.find_all("meta", content=True)
+    return {str(tag.get("property") or tag.get("name")): str(tag["content"]) for tag in tags}
+
+
+def canonical(page: BeautifulSoup) -> list[str]:
+    return [str(tag["href"]) for tag in page.find_all("link", rel="canonical")]
+
+
+def data(page: BeautifulSoup) -> dict[str, Any]:
+    """Return the page's one description for search engines."""
+    (script,) = page.find_all("script", type="application/ld+json")
+    return json.loads(script.get_text())
+
+
+def foot(page: BeautifulSoup) -> dict[str, str]:
+    """Return the links at the foot of a page by their words."""
+    return {link.get_text(): str(link["href"]) for link in page.select(".extra_footer a")}
+
+
+@pytest.mark.parametrize("name", ["index.html", "chapters/01_a.html", "chapters/about.html"])
+def test_a_page_with_an_address_can_be_shared(published: Path, name: str) -> None:
+    page = pages.parse(published / name)
+    said = meta(page)
+    own = ADDRESS if name == "index.html" else ADDRESS + name
+    assert canonical(page) == [own] == [said["og:url"]]
+    title = page.h1.get_text().removesuffix("#")
+    assert said["og:title"] == title
+    assert said["og:description"] == said["description"] == ABOUT
+    assert data(page)["url"] == own
+
+
+def test_the_small_book_says_what_it_is(published: Path) -> None:
+    book = data(pages.parse(published / "index.html"))
+    assert book["hasPart"] == [
+        {
+            "@type": "Chapter",
+            "name": "What «a» & b mean",
+            "url": f"{ADDRESS}chapters/01_a.html",
+        }
+    ]
+    assert data(pages.parse(published / "chapters/01_a.html"))["isPartOf"]["url"] == ADDRESS
+
+
+def test_the_site_map_lists_each_page_once_and_nothing_else(published: Path) -> None:
+    tree = ET.parse(published / "sitemap.xml")  # noqa: S314 - written by this test's own build
+    found = [tag.text for tag in tree.iter() if tag.tag.endswith("}loc")]
+    names = ["chapters/01_a.html", "chapters/about.html", "chapters/changelog.html"]
+    assert found == [ADDRESS, *(ADDRESS + name for name in names)]
+    robots = (published / "robots.txt").read_text(encoding="utf-8").splitlines()
+    assert f"Sitemap: {ADDRESS}sitemap.xml" in robots
+    assert not any(line.startswith("Disallow") for line in robots)
+
+
+def test_the_page_for_lost_readers_works_from_any_depth(published: Path) -> None:
+    """All that it loads or leads to inside the site starts at the root of the host."""
+    page = pages.parse(published / "404.html")
+    found = [str(tag["href"]) for tag in page.find_all(["a", "link"], href=True)]
+    found += pages.loads(page) + [str(form["action"]) for form in page.select("form[action]")]
+    inside = {url for url in found if not pages.is_foreign(url) and url[0] != "#"}
+    root = urlsplit(ADDRESS).path
+    assert inside
+    assert [url for url in inside if not url.startswith((root, "data:"))] == []
+    served = {url.removeprefix(root).partition("?")[0].partition("#")[0] for url in inside}
+    assert [path for path in served if path and not (published / unquote(path)).is_file()] == []
+    assert str(page.html["data-content_root"]) == root
+    assert canonical(page) == []
+    assert meta(page)["robots"] == "noindex"
+
+
+def test_readers_of_a_published_page_can_answer(published: Path) -> None:
+    offered = foot(pages.parse(published / "chapters/01_a.html"))
+    assert offered["Suggest a change to this page"] == f"{REPOSITORY}/edit/main/chapters/01_a.md"
+    report = urlsplit(offered["Report an error"])
+    assert f"{REPOSITORY}/issues/new" == f"https://{report.netloc}{report.path}"
+    filled = {name: texts[0] for name, texts in parse_qs(report.query).items()}
+    assert filled["title"] == "Error in “What «a» & b mean”"
+    assert filled["body"].startswith(
+        f"Page: chapters/01_a.md\n{ADDRESS}chapters/01_a.html\n\nWhat is wrong:"
+    )
+
+
+def test_a_change_of_a_notebook_is_described_and_not_typed_as_json() -> None:
+    offered = discovery.reports(REPOSITORY, "main", "a.ipynb", "A", "")
+    assert "/edit/" not in offered["Suggest a change to this page"]
+    assert "Page%3A+a.ipynb" in offered["Suggest a change to this page"]
+
+
+def test_a_published_book_is_cited_with_its_address(published: Path) -> None:
+    said = pages.parse(published / "chapters/about.html").article.get_text()
+    assert f"[Computer software]. {ADDRESS}" in said
+    assert f"url    = {{{ADDRESS}}}" in said
+
+
+@pytest.mark.parametrize("name", ["404.html", *CONTENT])
+def test_without_an_address_no_page_names_one(site: Path, name: str) -> None:
+    page = pages.parse(site / name)
+    assert canonical(page) == []
+    assert [said for said in meta(page) if said.startswith(("og:", "twitter:"))] == []
+    assert {"How to cite", "Changes", "CC BY 4.0", "BSD 3-Clause"} == set(foot(page))
+
+
+def test_without_an_address_there_is_no_map(site: Path) -> None:
+    assert not (site / "sitemap.xml").exists()
+    assert not (site / "robots.txt").exists()
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_each_page_says_what_kind_of_work_it_is(site: Path, name: str) -> None:
+    said, page = data(pages.parse(site / name)), pages.parse(site / name)
+    assert "url" not in said
+    assert said["description"] == meta(page)["description"]
+    book = said if name == "index.html" else said["isPartOf"]
+    assert book["@type"] == ["Book", "LearningResource"]
+    assert book["author"] == {"@type": "Organization", "name": "The attnlib maintainers"}
+    assert len(book["license"]) == 2
+    is_chapter = name.replace(".html", ".ipynb") in CHAPTERS
+    if name != "index.html":
+        kind = ["Chapter", "LearningResource"] if is_chapter else "WebPage"
+        assert said["@type"] == kind
+    else:
+        assert len(said["hasPart"]) == len(CHAPTERS)
+
+
+def test_the_page_for_lost_readers_leads_to_every_chapter_and_to_a_search(site: Path) -> None:
+    page = pages.parse(site / "404.html")
+    linked = {str(link["href"]) for link in page.article.find_all("a", href=True)}
+    assert {name.replace(".ipynb", ".html") for name in CHAPTERS} | {"index.html"} <= linked
+    (form,) = page.article.find_all("form")
+    assert form["action"] == "search.html"
+    assert form.find("input", attrs={"name": "q"})["id"] == form.label["for"]
+
+
+def test_the_book_shows_how_to_cite_it_and_its_licences(site: Path) -> None:
+    said = pages.parse(site / "chapters" / "about.html").article.get_text()
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert f"{cited['title']} (Version {cited['version']}) [Computer software]." in said
+    assert "@misc{attnlibmaintainers2026," in said
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").strip() in said
+
+
+def test_the_guide_to_grading_is_a_page_whose_links_hold(site: Path) -> None:
+    """Nothing of it is left out; test_every_link_inside_the_site_resolves looks at the links."""
+    page = pages.parse(site / "chapters" / "grading.html")
+    source = (ROOT / "grading" / "README.md").read_text(encoding="utf-8")
+    headings = [line[3:] for line in source.splitlines() if line.startswith("## ")]
+    assert [title.get_text().removesuffix("#") for title in page.article.find_all("h2")] == headings
+    assert page.article.select('a[href="#the-sandbox"]')
+    assert "grading.html" in str(pages.parse(site / "chapters" / "instructors.html").article)
+
+
+@pytest.mark.parametrize("module", [citation, discovery, not_found])
+def test_the_examples_run(module: object) -> None:
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert result.attempted
+    assert result.failed == 0
