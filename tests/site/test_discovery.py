@@ -90,6 +90,11 @@ def foot(page: BeautifulSoup) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["index.html", "chapters/01_a.html", "chapters/about.html"])
+def test_every_link_inside_the_small_site_resolves(published: Path, name: str) -> None:
+    assert pages.broken_links(published / name, published) == []
+
+
+@pytest.mark.parametrize("name", ["index.html", "chapters/01_a.html", "chapters/about.html"])
 def test_a_page_with_an_address_can_be_shared(published: Path, name: str) -> None:
     page = pages.parse(published / name)
     said = meta(page)
