@@ -63,12 +63,23 @@ of each `...` and run the cell: `check(...)` prints what is right, what is wrong
 often as you like; nothing is sent anywhere. Functions are called with arrays of many shapes and \
 sizes and have to leave them as they are. The chapter's page has the solutions.
 
-Run this notebook where `attnlib` is: in a clone of the book's repository or on Binder."""
+**To run it** takes the book's package, `attnlib`. In a copy of the book's repository, the \
+command `make lab` installs everything and opens JupyterLab; this file is in the folder \
+`practice`. Without `make`, install the package from there into the Python that runs this \
+notebook: `python -m pip install ".[book]"`. On Binder nothing is to be installed: where the \
+book's site has a rocket above a chapter, the rocket opens the chapter there, with this folder \
+beside it."""
 IMPORTS = """import math
 
-import numpy as np
+try:
+    import numpy as np
 
-from attnlib.exercises import check"""
+    from attnlib.exercises import check
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"This Python has no {missing.name}, which exercises need. The top of the notebook says "
+        "how to get it. If it is installed, choose its kernel in the menu Kernel, Change Kernel."
+    ) from None"""
 # In <details> the formulas of a hint would not be set where jupyterlab-myst is installed.
 FOLDED = {"jupyter": {"source_hidden": True}}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -345,6 +346,26 @@ def test_the_cells_come_in_order_and_have_ids_of_their_own(small: Path) -> None:
     bare = [line for line in made.cells[5].source.splitlines() if not line.startswith("# ")]
     assert "\n".join(bare) == STUB
     assert "# the standard deviation of q·k\nplain = ...  # your answer" in made.cells[5].source
+
+
+@pytest.mark.parametrize("missing", ["numpy", "attnlib.exercises"])
+def test_a_missing_package_is_named_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)  # as if it were not there
+    with pytest.raises(
+        ModuleNotFoundError, match=f"no {missing}, .* top of the notebook"
+    ) as raised:
+        exec(practice.IMPORTS, {})  # noqa: S102
+    assert raised.value.__suppress_context__, "the reader sees the message alone"
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_the_top_says_how_to_get_what_is_needed(stem: str) -> None:
+    opening, imports = stored(stem).cells[:2]
+    for way in ("`make lab`", 'pip install ".[book]"', "Binder"):
+        assert way in opening.source
+    assert imports.source == practice.IMPORTS
 
 
 @pytest.mark.parametrize(
