@@ -5,8 +5,10 @@ from __future__ import annotations
 import doctest
 import json
 import os
+import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -15,10 +17,12 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from PIL import Image
 
-from _ext import citation, discovery, not_found
-from tests.book.notebooks import CHAPTERS, PAGES, ROOT
+from _ext import cards, citation, discovery, not_found
+from tests.book.notebooks import CHAPTERS, PAGES, ROOT, read
 from tests.site import pages
+from tools import prose
 
 REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
@@ -27,7 +31,8 @@ CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in
 SMALL = {
     "conf.py": """
 project = html_title = "A small book"
-extensions = ["myst_parser", "_ext.book_site", "_ext.citation", "_ext.discovery", "_ext.not_found"]
+extensions = ["myst_parser", "_ext.book_site", "_ext.citation", "_ext.discovery", "_ext.cards",
+    "_ext.not_found"]
 html_theme = "sphinx_book_theme"
 html_theme_options = {"repository_url": ""}
 html_baseurl = ""
@@ -225,7 +230,64 @@ def test_the_guide_to_grading_is_a_page_whose_links_hold(site: Path) -> None:
     assert "grading.html" in str(pages.parse(site / "chapters" / "instructors.html").article)
 
 
-@pytest.mark.parametrize("module", [citation, discovery, not_found])
+@pytest.mark.parametrize("name", ["index.html", "chapters/01_a.html", "chapters/about.html"])
+def test_a_shared_link_shows_a_card(published: Path, name: str) -> None:
+    said = meta(pages.parse(published / name))
+    assert said["twitter:card"] == "summary_large_image"
+    address = said["og:image"]
+    assert address.startswith(ADDRESS), "a picture has to be named by its full address"
+    file = published / address.removeprefix(ADDRESS)
+    assert file.stat().st_size < 40_000
+    with Image.open(file) as picture:
+        assert (picture.format, picture.size) == ("PNG", (1200, 630))
+    assert (said["og:image:width"], said["og:image:height"]) == ("1200", "630")
+    assert said["og:image:alt"] == said["og:title"]
+
+
+def test_cards_differ_and_are_drawn_once(published: Path) -> None:
+    """Another build takes them from where the first has put them."""
+    made = sorted((published / cards.FOLDER).iterdir())
+    kept = published.parent / ".cards"
+    assert sorted(path.name for path in kept.iterdir()) == [path.name for path in made]
+    assert len({path.read_bytes() for path in made}) == len(made) == 4
+    first = cards.Card("One", "A book")
+    assert cards.digest(first) == cards.digest(cards.Card("One", "A book"))
+    assert cards.digest(first) != cards.digest(cards.Card("Two", "A book"))
+
+
+@pytest.mark.parametrize("name", ["index.ipynb", *CHAPTERS])
+def test_a_chapters_card_shows_a_number_that_its_cells_print(name: str) -> None:
+    surprise = cards.SURPRISES[name.removesuffix(".ipynb")]
+    large, words = cards.result(surprise, cards.printed_lines(ROOT / name))
+    assert any(character.isdigit() for character in large)
+    # what is typed here holds no numeral, so that none can go stale
+    typed = re.sub(r"\{\w+\}", "", surprise.large + surprise.words)
+    assert prose.numerals(typed) == ()
+    assert len(textwrap.wrap(words, cards.WORDS_WIDE)) <= 3
+
+
+def test_the_cards_lines_are_those_that_the_notebooks_own_check_reads() -> None:
+    for name in CHAPTERS:
+        assert cards.printed_lines(ROOT / name) == prose.fragments(read(name))
+
+
+def test_a_number_that_no_cell_prints_is_noticed() -> None:
+    surprise = cards.SURPRISES["chapters/02_variance"]
+    with pytest.raises(LookupError, match="no cell prints"):
+        cards.result(surprise, ["the square has many products"])
+
+
+def test_the_words_of_a_card_stay_on_it_and_off_the_picture() -> None:
+    for name in ("index.ipynb", *CHAPTERS):
+        page = name.removesuffix(".ipynb")
+        title = re.search(r"^# (.*)$", read(name).cells[0].source, re.MULTILINE)[1]
+        large, words = cards.result(cards.SURPRISES[page], cards.printed_lines(ROOT / name))
+        assert cards.crowded(cards.Card(title, "The book", large, words)) == [], name
+    long = cards.Card("A title of too many words to stand on a card " * 3, "B", "1" * 40, "w " * 90)
+    assert len(cards.crowded(long)) == 3
+
+
+@pytest.mark.parametrize("module", [cards, citation, discovery, not_found])
 def test_the_examples_run(module: object) -> None:
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert result.attempted
