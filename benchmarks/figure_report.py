@@ -57,16 +57,20 @@ def figure_table(results: Mapping[str, Any]) -> str:
     return table(["figure", *(limit.name for limit in LIMITS)], [*rows, limits])
 
 
-def shortfalls(results: Mapping[str, Any]) -> str:
-    """Say which figure misses which limit, or that none does."""
-    missed = [
+def missed(results: Mapping[str, Any]) -> list[str]:
+    """Say which figure misses which limit."""
+    return [
         f"- **{name.replace('_', ' ')}**, {limit.name}: {_shown(limit, limit.of(figure))}, "
         f"wanted at most {limit.most}{limit.unit}."
         for name, figure in results["figures"].items()
         for limit in LIMITS
         if limit.of(figure) > limit.most
     ]
-    return "\n".join(missed) or "Every figure keeps to every limit."
+
+
+def shortfalls(results: Mapping[str, Any]) -> str:
+    """Say which figure misses which limit, or that none does."""
+    return "\n".join(missed(results)) or "Every figure keeps to every limit."
 
 
 def machine_line(results: Mapping[str, Any]) -> str:

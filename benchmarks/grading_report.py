@@ -83,6 +83,49 @@ def tables(results: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def missed(results: dict[str, Any]) -> list[str]:
+    """Say which target is missed.
+
+    Parameters
+    ----------
+    results : dict
+        As `benchmarks.grading` writes them.
+    """
+    return [
+        f"- **{what}**: {found}, wanted {target}."
+        for what, found, target, met in rows(results)
+        if not met
+    ]
+
+
+def class_line(results: dict[str, Any], students: int) -> str:
+    """Return how long marking takes for a class, in proportion to what was measured.
+
+    Parameters
+    ----------
+    results : dict
+        As `benchmarks.grading` writes them.
+    students : int
+        How many hand in one problem set each.
+    """
+    speed, many = results["speed"], results["many"]
+    one, two, hostile = (
+        students * seconds / submissions / 60
+        for seconds, submissions in (
+            (speed["one"], speed["submissions"]),
+            (speed["two"], speed["submissions"]),
+            (many["seconds"], many["submissions"]),
+        )
+    )
+    share = many["submissions"] // many["hostile"]
+    return (
+        f"In proportion, {students} students with one problem set each take {one:.1f} minutes with "
+        f"one worker and {two:.1f} with two, on the machine below; {hostile:.1f} with two if one "
+        f"in {share} is hostile and workers are killed. The paragraph that a person marks comes "
+        "on top, and was not timed."
+    )
+
+
 def machine_line(results: dict[str, Any]) -> str:
     """Return on what the grader was measured, and how often.
 

@@ -210,20 +210,34 @@ def _explanation(target: Target, floor: float | None) -> str:
     return f"{text}: on this machine the floor itself is outside the target."
 
 
-def shortfalls(results: Mapping[str, Any]) -> str:
-    """Say of each missed target by how much and what the floor is, or that there is none."""
+def missed(results: Mapping[str, Any], *groups: str) -> list[str]:
+    """Say of each missed target of some groups by how much, and what the floor is.
+
+    Parameters
+    ----------
+    results : mapping
+        As `python -m benchmarks` writes them.
+    *groups : str
+        Which; all when none is named.
+    """
     reached = verdicts(results)
     lines = []
     for target in TARGETS:
-        if reached.get(target.key, True):
+        if reached.get(target.key, True) or target.group not in (groups or GROUPS):
             continue
         record = results["records"][target.key]
         lines.append(
             f"- **{target.group}, {target.case}**: {_measured(target, record)}, wanted "
             f"{_bound(target)}.{_explanation(target, record.get('floor'))}"
         )
-    if lines:
+    return lines
+
+
+def shortfalls(results: Mapping[str, Any]) -> str:
+    """Say of each missed target by how much and what the floor is, or that there is none."""
+    if lines := missed(results):
         return "\n".join(lines)
+    reached = verdicts(results)
     if len(reached) < len(TARGETS):
         return (
             f"Of {len(TARGETS)} targets, {len(reached)} were measured, and none of these is missed."

@@ -190,14 +190,21 @@ def target_table(results: Results) -> str:
     )
 
 
+def missed(results: Results) -> list[str]:
+    """Say what misses a target and where."""
+    return [
+        f"- **{row.what}**, wanted {row.target}: {'; '.join(row.misses)}."
+        for row in rows(results)
+        if row.misses
+    ]
+
+
 def shortfalls(results: Results) -> str:
     """Say what misses a target and where, or that nothing does."""
-    every = rows(results)
-    missed = [row for row in every if row.misses]
-    if not missed:
+    every, lines = rows(results), missed(results)
+    if not lines:
         return f"All {len(every)} targets are met."
-    lines = [f"- **{row.what}**, wanted {row.target}: {'; '.join(row.misses)}." for row in missed]
-    return "\n".join([f"{len(missed)} of {len(every)} targets are missed:", "", *lines])
+    return "\n".join([f"{len(lines)} of {len(every)} targets are missed:", "", *lines])
 
 
 def _spread(value: Results, digits: int, unit: str = "", scale: float = 1) -> str:

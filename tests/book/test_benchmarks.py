@@ -19,13 +19,14 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import figure_report, report, timing
+from benchmarks import figure_report, grading_report, missed, report, timing
 from benchmarks import figures as measured
 from tests.book.notebooks import ROOT, read
 
 PAGE = "chapters/benchmarks.ipynb"
 RESULTS = report.load()
 MOVING = figure_report.load()
+MARKED = grading_report.load()
 # The checks are tried on results that pass them, whatever the committed ones are.
 WHOLE = {**RESULTS, "settings": {**RESULTS["settings"], "quick": False}}
 BY_KEY = {target.key: target for target in report.TARGETS}
@@ -168,6 +169,46 @@ class TestVerdicts:
         assert "none of these is missed" in report.shortfalls(results)
 
 
+class TestMissed:
+    def test_each_part_counts_its_targets_and_names_each_miss(self) -> None:
+        found = {part.name: part for part in missed.parts(RESULTS, MOVING, MARKED)}
+        reached = report.verdicts(RESULTS)
+        assert set(report.GROUPS) < set(found)
+        assert sum(found[group].targets for group in report.GROUPS) == len(reached)
+        misses = sum(len(found[group].misses) for group in report.GROUPS)
+        assert misses == list(reached.values()).count(False)
+        everything = len(figure_report.LIMITS) * len(MOVING["figures"])
+        assert found["figures that move"].targets == everything
+        bold = figure_report.figure_table(MOVING).count("| **")
+        assert len(found["figures that move"].misses) == bold
+        assert len(found["marking problem sets"].misses) == grading_report.tables(MARKED).count(
+            "**missed**"
+        )
+
+    def test_one_more_miss_is_one_more_in_the_count(self) -> None:
+        slow = copy.deepcopy(MARKED)
+        for ratio, misses in ((1.0, 0), (1.01, 1)):
+            slow["bulk"]["ratio"] = ratio
+            slow["speed"]["ratio"] = grading_report.LEAST_SPEED_UP
+            part = list(missed.parts(RESULTS, MOVING, slow))[-1]
+            assert (part.targets, len(part.misses)) == (4, misses)
+
+    def test_a_class_takes_its_share_of_the_time_measured(self) -> None:
+        marked = {
+            "speed": {"submissions": 10, "one": 60.0, "two": 30.0},
+            "many": {"submissions": 100, "hostile": 5, "seconds": 400.0},
+        }
+        said = grading_report.class_line(marked, 20)
+        assert "20 students" in said
+        assert "2.0 minutes with one worker and 1.0 with two" in said
+        assert "1.3 with two if one in 20 is hostile" in said
+
+    def test_the_examples_run(self) -> None:
+        result = doctest.testmod(missed)
+        assert result.attempted > 0
+        assert result.failed == 0
+
+
 class TestThePage:
     def test_it_shows_every_target_with_the_committed_numbers(self) -> None:
         shown = "\n".join(outputs())
@@ -176,8 +217,12 @@ class TestThePage:
         for group in report.PEER_TABLES:
             assert report.peer_table(RESULTS, group) in shown
 
-    def test_it_shows_the_shortfalls_before_all_else(self) -> None:
-        assert outputs()[0] == report.shortfalls(RESULTS)
+    def test_it_shows_counts_and_shortfalls_of_every_part_before_all_else(self) -> None:
+        found = missed.committed()
+        assert outputs()[:2] == [missed.count_table(found), missed.listing(found)]
+
+    def test_it_says_how_long_a_class_takes(self) -> None:
+        assert grading_report.class_line(MARKED, 150) in outputs()
 
     def test_it_shows_memory_and_machine(self) -> None:
         shown = outputs()
@@ -200,7 +245,6 @@ class TestTheFigures:
     def test_the_page_shows_the_committed_numbers(self) -> None:
         shown = outputs()
         assert figure_report.figure_table(MOVING) in shown
-        assert figure_report.shortfalls(MOVING) in shown
         assert figure_report.machine_line(MOVING) in shown
 
     def test_they_come_from_a_whole_run(self) -> None:
