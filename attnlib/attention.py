@@ -155,6 +155,10 @@ def scaled_dot_product_attention(
         If shapes do not fit, there is no key, a number is NaN or infinite, `scale` is
         negative, or a score overflows.
 
+    See Also
+    --------
+    attnlib.softmax : Refuses a row in which nothing is visible, where this gives zeros.
+
     Notes
     -----
     Introduced in the first chapter, *The puzzle*.

@@ -68,6 +68,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     See Also
     --------
     log_softmax : The logarithm, without underflow.
+    attnlib.scaled_dot_product_attention : Gives a query without visible keys weights of zero instead.
 
     Notes
     -----
@@ -90,9 +91,12 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
 
 
 def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
-    r"""Return the logarithm of the softmax weights, exact even where a weight underflows.
+    r"""Return the logarithm of the softmax weights, finite even where a weight underflows.
 
     .. math:: \log p_i = x_i - \log \sum_j e^{x_j}
+
+    It is ``-inf`` for an entry that is hidden, and where the gap to the largest score is itself
+    beyond the numbers of the type, such as 120000 in float16.
 
     Parameters
     ----------
@@ -196,14 +200,15 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
     weights : array_like, shape (..., n, ...)
         Softmax weights.
     cotangent : array_like, broadcastable to the shape of `weights`
-        The vector u.
+        The vector u. As everywhere in NumPy, one with a single axis runs along the last axis of
+        `weights`, whatever `axis` is.
     axis : int
         The axis along which the weights sum to one.
 
     Returns
     -------
     numpy.ndarray
-        J u, of the broadcast shape.
+        J u, of the shape of `weights`.
 
     Raises
     ------
