@@ -68,7 +68,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     See Also
     --------
     log_softmax : The logarithm, without underflow.
-    attnlib.scaled_dot_product_attention : Gives a query without visible keys weights of zero instead.
+    attnlib.scaled_dot_product_attention : Gives a query without visible keys zeros instead.
 
     Notes
     -----
