@@ -26,9 +26,13 @@ LIGHTHOUSE := .lighthouse
 GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 
+# What makes a package of attnlib, pinned like the rest.
+RELEASE := .venv-release
+RELEASE_RUN := $(subst $(VENV),$(RELEASE),$(RUN))
+
 .PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep \
-	bench-site bench-grading release grade grades-export formgrader grade-scheduler grade-worker \
-	clean
+	bench-site bench-grading links release-check release grade grades-export formgrader \
+	grade-scheduler grade-worker clean
 
 help:
 	@echo "make book       build the site in _build/html"
@@ -48,6 +52,8 @@ help:
 	@echo "                bench-site and bench-grading do alone; ARGS=--update puts the results into"
 	@echo "                the book"
 	@echo "make sweep      train everything behind the table of the ablation anew, about a quarter hour"
+	@echo "make links      ask whether the links that leave the built book still lead somewhere"
+	@echo "make release-check  build the package and try it where nothing else is installed"
 	@echo "make clean      remove what was built; the environment stays"
 
 book: $(VENV)/.book
@@ -104,6 +110,13 @@ bench-figures: $(VENV)/.test book
 bench-site: $(VENV)/.test $(LIGHTHOUSE)/.ready book
 	$(RUN) -m benchmarks.site $(filter --quick --update,$(ARGS))
 
+links: book
+	$(RUN) tools/links.py _build/html
+
+# What somebody who installs attnlib alone gets.
+release-check: $(RELEASE)/.ready
+	$(RELEASE_RUN) tools/release_check.py
+
 release: $(GRADING)/.ready
 	$(GRADING_RUN) -m grading release
 
@@ -142,6 +155,7 @@ lock: $(VENV)/.book
 	$(COMPILE) --extra grading -c requirements.txt -o requirements-grading.txt pyproject.toml
 	$(COMPILE) --extra book --extra test --extra grading -c requirements.txt \
 		-o requirements-dev.txt pyproject.toml
+	$(COMPILE) --extra release -c requirements-dev.txt -o requirements-release.txt pyproject.toml
 	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
 	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
 		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
@@ -178,4 +192,9 @@ $(LIGHTHOUSE)/.ready: benchmarks/lighthouse/package.json benchmarks/lighthouse/p
 $(GRADING)/.ready: requirements-grading.txt
 	$(PYTHON) -m venv $(GRADING)
 	$(GRADING_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-grading.txt
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(RELEASE)/.ready: requirements-release.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-release.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"

@@ -16,9 +16,10 @@ from tests.book.building import COMMAND
 from tests.book.notebooks import ROOT
 
 FILES = sorted(path.name for path in ROOT.glob("requirements*.txt"))
-# Pins of the benchmark, which `make bench` installs into an environment of its own.
+# Pins of the benchmark, which `make bench` installs into an environment of its own, and of what
+# makes a package, which `make release-check` does.
 APART = "requirements-bench.txt"
-INSTALLED = [name for name in FILES if name != APART]
+INSTALLED = [name for name in FILES if name not in {APART, "requirements-release.txt"}]
 # Written for people: files that tell a reader which commands to type.
 GUIDES = ["README.md", "CONTRIBUTING.md", "grading/README.md"]
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import doctest
 import re
+import subprocess
+import sys
 import tomllib
 from datetime import date
+from email import message_from_string
+from pathlib import Path
 
 import pytest
 import yaml
 
 import attnlib
 from tests.book.notebooks import ROOT, notebook
-from tools import prose
+from tools import prose, release_check
 
 # The headings of Keep a Changelog, in its order.
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
@@ -105,3 +110,87 @@ def test_the_licences_are_those_of_the_licence_file() -> None:
     assert "BSD 3-Clause" in text
     assert "CC BY 4.0" in text
     assert sorted(citation()["license"]) == ["BSD-3-Clause", "CC-BY-4.0"]
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]]:
+    """Make both distributions of what a clone has; ``make release-check`` also installs them."""
+    clone = tmp_path_factory.mktemp("clone")
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = [name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
+    needed = release_check.package_files(names) | release_check.BESIDE | {"MANIFEST.in"}
+    release_check.copy_to(clone, sorted(needed))
+    program = "from setuptools import build_meta as b; b.build_sdist('d'); b.build_wheel('d')"
+    subprocess.run([sys.executable, "-c", program], cwd=clone, capture_output=True, check=True)
+    (archive,), (wheel,) = (clone / "d").glob("*.tar.gz"), (clone / "d").glob("*.whl")
+    return archive, wheel, names
+
+
+def test_the_distributions_hold_the_package_and_nothing_else(
+    packed: tuple[Path, Path, list[str]],
+) -> None:
+    archive, wheel, names = packed
+    assert release_check.source_problems(archive, names, attnlib.__version__) == []
+    assert release_check.wheel_problems(wheel, names, attnlib.__version__) == []
+    assert release_check.stated_version() == attnlib.__version__
+
+
+def test_what_the_distributions_lack_or_have_too_much_is_noticed(
+    packed: tuple[Path, Path, list[str]],
+) -> None:
+    archive, wheel, names = packed
+    more, fewer = [*names, "attnlib/new.js"], [name for name in names if "softmax.py" not in name]
+    for look, file in (
+        (release_check.source_problems, archive),
+        (release_check.wheel_problems, wheel),
+    ):
+        assert [problem.split()[-1] for problem in look(file, more, attnlib.__version__)] == [
+            "attnlib/new.js"
+        ]
+        surplus = look(file, fewer, attnlib.__version__)
+        assert surplus
+        assert all("holds attnlib/" in problem for problem in surplus)
+    assert "Version is 1.0.0" in release_check.metadata_problems(
+        message_from_string("Version: 1.0.0"), "2.0.0"
+    )
+
+
+METADATA = """Name: attnlib
+Version: 1.0.0
+License-Expression: BSD-3-Clause
+Requires-Python: >=3.11
+Description-Content-Type: text/markdown
+Summary: S
+Author: A
+Keywords: k
+Requires-Dist: numpy>=2.0
+Requires-Dist: scipy; extra == "all"
+"""
+
+
+def test_complete_metadata_pass() -> None:
+    assert release_check.metadata_problems(message_from_string(METADATA), "1.0.0") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("BSD-3-Clause", "MIT"),
+        ("Summary: S\n", ""),
+        ('; extra == "all"', ""),
+        ("Keywords: k", "Keywords: k\nProject-URL: Home, https://example.org"),
+    ],
+)
+def test_other_metadata_are_reported(old: str, new: str) -> None:
+    changed = METADATA.replace(old, new)
+    assert len(release_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1
+
+
+def test_the_examples_of_the_check_run() -> None:
+    assert doctest.testmod(release_check).failed == 0

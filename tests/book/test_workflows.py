@@ -1,0 +1,163 @@
+"""What GitHub is told to run exists, may do little, and is pinned."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.book.notebooks import ROOT
+
+FOLDER = ROOT / ".github"
+WORKFLOWS = sorted(path.name for path in (FOLDER / "workflows").iterdir())
+READING = {"contents": "read"}
+# Jobs that may do more than read, with what they may.
+MORE = {
+    ("book.yml", "publish"): {"pages": "write", "id-token": "write"},
+    ("newest.yml", "report"): READING | {"issues": "write"},
+    ("links.yml", "report"): READING | {"issues": "write"},
+}
+PINNED = re.compile(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+
+
+def text(name: str) -> str:
+    return (FOLDER / "workflows" / name).read_text(encoding="utf-8")
+
+
+def parsed(content: str) -> dict[str, Any]:
+    """Parse a workflow; YAML reads its key "on" as true."""
+    found = yaml.safe_load(content)
+    found["on"] = found.pop(True)
+    return found
+
+
+def commands(job: dict[str, Any]) -> list[str]:
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+def targets() -> set[str]:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([\w-]+):(?!=)", makefile, re.MULTILINE))
+
+
+def command_problems(command: str) -> list[str]:
+    """Say what a command calls that is not there, or takes from where anybody can write."""
+    problems = ["a value from outside is part of a command"] if "${{" in command else []
+    made = re.findall(r"\bmake ([\w-]+)", command)
+    problems += [f"make {target} does not exist" for target in made if target not in targets()]
+    scripts = re.findall(r"\bbash (\S+)", command)
+    return problems + [f"{name} does not exist" for name in scripts if not (ROOT / name).is_file()]
+
+
+def problems(name: str, content: str) -> list[str]:
+    """Say what is wrong with a workflow."""
+    workflow = parsed(content)
+    found = [] if workflow["permissions"] == READING else ["it may do more than read"]
+    found += ["it names a secret"] * ("secrets." in content)
+    found += ["strangers' code runs with rights"] * ("pull_request_target" in workflow["on"])
+    used = [line.strip().removeprefix("- ") for line in content.splitlines() if "uses:" in line]
+    found += [f"not pinned: {line}" for line in used if not PINNED.fullmatch(line)]
+    for key, job in workflow["jobs"].items():
+        if job.get("permissions", READING) != MORE.get((name, key), READING):
+            found.append(f"{key} may do more than it needs")
+        if "timeout-minutes" not in job:
+            found.append(f"{key} may run for ever")
+        needed = job.get("needs", [])
+        found += [f"{key} waits for {other}" for other in needed if other not in workflow["jobs"]]
+        for command in commands(job):
+            found += command_problems(command)
+    return found
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_is_sound(name: str) -> None:
+    assert problems(name, text(name)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("contents: read\n\n", "contents: write\n\n"),
+        ("issues: write", "issues: write\n      actions: write"),
+        ("# v5.0.0", ""),
+        ("@e797f83bcb11b83ae66e0230d6156d7c80228e7c # v6.0.0", "@v6"),
+        ("make links", "make nothing"),
+        ("make links", "make links ${{ github.head_ref }}"),
+        (".github/report.sh", ".github/gone.sh"),
+        ("    timeout-minutes: 45\n", ""),
+        ("${{ github.token }}", "${{ secrets.TOKEN }}"),
+        ("needs: [check]", "needs: [test]"),
+        ("  workflow_dispatch:", "  pull_request_target:"),
+    ],
+)
+def test_an_unsound_workflow_is_reported(old: str, new: str) -> None:
+    content = text("links.yml")
+    assert old in content
+    assert len(problems("links.yml", content.replace(old, new, 1))) == 1
+
+
+def test_the_pages_take_their_address_from_where_they_are_published() -> None:
+    """So a fork's pages link to the fork, and nobody has to edit anything."""
+    address = parsed(text("book.yml"))["env"]["REPOSITORY_URL"]
+    assert address == "${{ github.server_url }}/${{ github.repository }}"
+
+
+def test_everything_is_run_again_on_a_schedule_with_the_newest_versions() -> None:
+    workflow = parsed(text("newest.yml"))
+    assert {"schedule", "workflow_dispatch"} == set(workflow["on"])
+    ran = commands(workflow["jobs"]["test"])
+    assert ran.index("make lock UPGRADE=--upgrade") < ran.index("make test")
+    assert not [step for step in workflow["jobs"]["test"]["steps"] if "cache" in str(step)]
+
+
+def test_links_are_checked_on_a_schedule_and_nowhere_else() -> None:
+    assert {"schedule", "workflow_dispatch"} == set(parsed(text("links.yml"))["on"])
+    others = [text(name) for name in WORKFLOWS if name != "links.yml"]
+    assert not any("make links" in content for content in others)
+
+
+@pytest.mark.parametrize("job", [("newest.yml", "test"), ("links.yml", "check")])
+def test_a_failure_is_told(job: tuple[str, str]) -> None:
+    name, key = job
+    report = parsed(text(name))["jobs"]["report"]
+    assert report["if"] == "failure()"
+    assert report["needs"] == [key]
+    assert {"GH_TOKEN", "GH_REPO", "TITLE", "RUN"} == set(report["env"])
+
+
+@pytest.mark.parametrize(
+    ("is_open", "said"), [("", "issue create --title T"), ("7", "issue comment 7")]
+)
+def test_a_failure_is_told_in_one_issue(tmp_path: Path, is_open: str, said: str) -> None:
+    stand_in = tmp_path / "gh"
+    stand_in.write_text(
+        f'#!/bin/sh\n[ "$2" = list ] && printf %s "{is_open}" && exit\necho "$@"\n',
+        encoding="utf-8",
+    )
+    stand_in.chmod(0o755)
+    run = subprocess.run(
+        [shutil.which("bash") or "bash", str(FOLDER / "report.sh")],
+        env={
+            "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+            "TITLE": "T",
+            "RUN": "https://example.org/runs/3",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.startswith(said)
+    assert "https://example.org/runs/3" in run.stdout
+
+
+def test_updates_are_proposed_for_packages_and_actions() -> None:
+    settings = yaml.safe_load((FOLDER / "dependabot.yml").read_text(encoding="utf-8"))
+    assert settings["version"] == 2
+    watched = {entry["package-ecosystem"]: entry["directory"] for entry in settings["updates"]}
+    assert watched == {"pip": "/", "github-actions": "/"}
