@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from docutils.nodes import paragraph
 
 import attnlib
+from _ext.citation import apa, bibtex
 from tests.book.notebooks import ROOT, notebook
 from tools import prose, release_check
 
@@ -64,6 +66,13 @@ def test_the_version_stands_in_one_place_and_the_records_agree() -> None:
     newest, day = releases(CHANGELOG)[0]
     assert ".".join(map(str, newest)) == citation()["version"] == attnlib.__version__
     assert day == citation()["date-released"]
+
+
+def test_the_readme_cites_as_the_site_does() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    cited = paragraph("", "", *apa(citation(), "")).astext()
+    assert f"> {cited}" in readme.replace("*", "")
+    assert f"```bibtex\n{bibtex(citation(), '')}\n```" in readme
 
 
 def test_the_changelog_has_its_form() -> None:
