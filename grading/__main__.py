@@ -1,4 +1,4 @@
-"""The commands: ``python -m grading release``, ``grade``, ``export``.
+"""The commands: ``python -m grading release``, ``grade``, ``export``, ``expected``.
 
 The Makefile's targets of these names call them; what is not given as an option is taken from the
 environment, as `make` hands it over.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.course import Order, export, grade
+from grading.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
 
@@ -52,6 +53,9 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run students' code with your own rights; never for what strangers wrote",
     )
+    look = commands.add_parser("expected", help="show what one student's answers should be")
+    look.add_argument("--student", required=True, help="the number, as the student types it")
+    look.add_argument("--assignment", help="a problem set; all of them unless told otherwise")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
     for command in (mark, tell):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
@@ -78,6 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.command == "release":
             for problem_set in problem_sets().values():
                 sys.stdout.write(f"{release(problem_set, given.to)}\n")
+            return 0
+        if given.command == "expected":
+            for name in [given.assignment] if given.assignment else problem_sets():
+                sys.stdout.write(f"{expected(given.student, name)}\n")
             return 0
         if given.command == "grade":
             return _grade(given)
