@@ -214,9 +214,9 @@ def add_foot(
             for licence in sorted(citation.record()["license"], reverse=True)
             for what, name in [COVERED[licence]]
         ]
-        rows.append([" ".join(covered), link(f"{about}#how-to-cite", "How to cite")])
-    if CHANGES in known:
-        rows = [[*row, link(to(CHANGES), "Changes")] for row in rows]
+        rows = [[" ".join(covered)], [link(f"{about}#how-to-cite", "How to cite")]]
+        if CHANGES in known:
+            rows[-1].append(link(to(CHANGES), "Changes"))
     repository = app.config["html_theme_options"].get("repository_url", "")
     if doctree is not None and repository:
         source = Path(app.env.doc2path(page)).relative_to(app.srcdir).as_posix()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
-ALL = [*CONTENT, "genindex.html", "search.html"]
+ALL = [*CONTENT, "404.html", "genindex.html", "search.html"]
 PHONE, SMALL_PHONE, DESK = 390, 320, 1280
 LOCAL = ("file:", "data:", "blob:", "about:")
 SEVERE = {"serious", "critical"}

@@ -28,14 +28,20 @@ REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
 ABOUT = "What this page of a small book is about."
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
+CONFIGURATION = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]
+# The small book is made by all extensions of the book, so that nothing that one of them does to a
+# finished page is left out.
+EXTENSIONS = ["myst_nb", *CONFIGURATION["extra_extensions"], *CONFIGURATION["local_extensions"]]
 SMALL = {
-    "conf.py": """
+    "conf.py": f"""
 project = html_title = "A small book"
-extensions = ["myst_parser", "_ext.book_site", "_ext.citation", "_ext.discovery", "_ext.cards",
-    "_ext.not_found"]
+author = "Nobody"
+extensions = {EXTENSIONS}
 html_theme = "sphinx_book_theme"
-html_theme_options = {"repository_url": ""}
+html_theme_options = {{"repository_url": ""}}
+html_math_renderer = {CONFIGURATION["config"].get("html_math_renderer", "mathjax")!r}
 html_baseurl = ""
+nb_execution_mode = "off"
 nb_execution_cache_path = ""
 suppress_warnings = ["config.cache"]
 """,
