@@ -1,0 +1,184 @@
+"""The book looks like itself: heads of chapters, landing page, logo, measure, and paper."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup, Tag
+from docutils import nodes
+from docutils.utils import new_document
+
+from _ext import chapter_head
+from tests.book.notebooks import CHAPTERS, ROOT, notebook, read
+from tests.site import pages
+from tools.prose import reading_time
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+NEEDED = re.compile(r"\{doc\}`(?:[^`<]*<)?(\d\d_\w+)>?`")
+PICTURES = ("logo.svg", "favicon.svg")
+SMALLEST = 14  # CSS pixels at 16 to the root's em
+MEASURE = range(50, 81)
+NAVIGATION = (
+    ".bd-sidebar-primary",
+    ".bd-sidebar-secondary",
+    ".bd-header-article",
+    ".prev-next-footer",
+    ".bd-footer-content",
+    ".headerlink",
+)
+# Letters in the first line of the longest paragraph; the mean, as words break anywhere.
+LETTERS_A_LINE = """() => {
+  const texts = [...document.querySelectorAll(".bd-article > section > section > p")];
+  const longest = texts.sort((a, b) => b.textContent.length - a.textContent.length)[0];
+  const section = longest.closest("section");
+  section.style.contentVisibility = "visible";
+  const copy = document.createElement("p");
+  copy.textContent = "the mean of a sample and its error say how far it may be off ".repeat(9);
+  longest.before(copy);
+  const lines = Math.round(
+    copy.getBoundingClientRect().height / parseFloat(getComputedStyle(copy).lineHeight));
+  const letters = copy.textContent.length / lines;
+  copy.remove();
+  return letters;
+}"""
+SMALL_TEXT = """smallest => {
+  const found = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const aside = "math, .katex, sub, sup, script, style, noscript, dialog, kbd, svg, .headerlink";
+  while (walker.nextNode()) {
+    const parent = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || parent.closest(aside)) continue;
+    if (!parent.checkVisibility()) continue;
+    const size = parseFloat(getComputedStyle(parent).fontSize);
+    if (size < smallest - 0.01) {
+      found.add(`${size} px: ${parent.tagName} ${parent.className} ${walker.currentNode.data}`);
+    }
+  }
+  return [...found].map(line => line.trim().slice(0, 100));
+}"""
+
+
+def page_of(name: str) -> str:
+    return name.replace(".ipynb", ".html")
+
+
+def facts_shown(box: Tag | None) -> list[str]:
+    """Return the parts of a line that says what a chapter takes, as they are read aloud."""
+    if box is None:
+        return []
+    copy = BeautifulSoup(str(box), "html.parser")
+    for silent in copy.find_all(attrs={"aria-hidden": "true"}):
+        silent.decompose()
+    return [" ".join(part.get_text().split()) for part in copy.select(".chapter-facts > span")]
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_the_head_of_a_chapter_says_what_was_computed(site: Path, name: str) -> None:
+    content = read(name)
+    text = "\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
+    needs = re.search(r"^- \*\*You need\*\*.*$", text, re.MULTILINE)
+    level = re.search(r"\*\*Difficulty\*\* [★☆]{3} (\w+)", text)
+    page = pages.parse(site / page_of(name))
+    head = page.select_one("h1 + .chapter-head")
+    time, difficulty, builds_on = facts_shown(head)
+    assert time == f"{reading_time(content)} minutes"
+    assert needs
+    assert level
+    assert difficulty == level[1]
+    links = [link["href"] for link in head.select(".needs a")]
+    wanted = list(dict.fromkeys(NEEDED.findall(needs[0])))
+    assert links == [f"{page}.html" for page in wanted]
+    assert builds_on.startswith("builds on" if wanted else "needs no other chapter")
+
+
+def test_the_landing_page_lists_all_chapters_with_what_they_take(site: Path) -> None:
+    entries = pages.parse(site / "index.html").select(".chapter-list li")
+    assert [entry.find("a")["href"] for entry in entries] == [page_of(name) for name in CHAPTERS]
+    for entry, name in zip(entries, CHAPTERS, strict=True):
+        assert "?" in entry.p.get_text(), "no question"
+        assert facts_shown(entry)[0] == f"{reading_time(read(name))} minutes"
+        assert facts_shown(entry)[1] == chapter_head.facts(ROOT / name).difficulty
+
+
+def test_only_predictions_without_a_form_are_made_in_the_head(site: Path) -> None:
+    for name in CHAPTERS:
+        for box in pages.parse(site / page_of(name)).select(".admonition.predict"):
+            following = box.find_next_sibling()
+            form = following is not None and "tag_predict" in following.get("class", [])
+            assert form != ("silent" in box["class"]), name
+            assert form != (chapter_head.IN_THE_HEAD in box.p.get_text()), name
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_logo_and_favicon_are_drawings_with_a_title(site: Path, name: str) -> None:
+    drawing = BeautifulSoup((site / "_static" / name).read_text(encoding="utf-8"), "html.parser")
+    assert drawing.svg
+    assert drawing.svg.title.get_text(strip=True)
+    assert not drawing.find("text"), "the look of a text depends on fonts"
+    index = pages.parse(site / "index.html")
+    named = [tag.get("src") or tag.get("href") for tag in index.select("img, link")]
+    assert any(address and name in address for address in named)
+
+
+def test_phones_find_a_picture_for_their_home_screen(site: Path) -> None:
+    for name in ("index.html", page_of(CHAPTERS[0])):
+        link = pages.parse(site / name).find("link", rel="apple-touch-icon")
+        picture = ((site / name).parent / link["href"]).resolve()
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_text_is_large_enough_and_lines_are_as_long_as_one_reads_well(
+    site: Path, browser: Browser
+) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    try:
+        page.goto((site / page_of(CHAPTERS[2])).as_uri())
+        assert round(page.evaluate(LETTERS_A_LINE)) in MEASURE
+        assert page.evaluate(SMALL_TEXT, SMALLEST) == []
+        page.evaluate("document.querySelector('.bd-article p').style.fontSize = '13px'")
+        assert len(page.evaluate(SMALL_TEXT, SMALLEST)) > 0, "the test sees no small text"
+        shown = page.evaluate(
+            "names => names.filter(name => document.querySelector(name)?.checkVisibility())",
+            list(NAVIGATION),
+        )
+        assert shown, "there is nothing to hide"
+        page.emulate_media(media="print")
+        printed = page.evaluate(
+            "names => names.filter(name => document.querySelector(name)?.checkVisibility())",
+            list(NAVIGATION),
+        )
+        assert printed == []
+        title = page.locator(".bd-article h1")
+        assert title.is_visible()
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize("lines", [["# A"], ["**Difficulty** ★☆☆ gentle"], []])
+def test_a_chapter_that_does_not_say_what_it_takes_is_refused(
+    tmp_path: Path, lines: list[str]
+) -> None:
+    path = tmp_path / "07_a.ipynb"
+    nbformat.write(notebook("# A\n\n- **Difficulty** ★☆☆ gentle"), path)
+    assert chapter_head.facts(path) == (7, "A", 5, "★☆☆", "gentle")
+    path = tmp_path / "08_a.ipynb"
+    nbformat.write(notebook("\n\n".join(lines)), path)
+    with pytest.raises(ValueError, match="08_a"):
+        chapter_head.facts(path)
+
+
+def test_room_for_ways_in_is_taken_away_when_it_stays_empty() -> None:
+    document = new_document("page")
+    kept, gone = (nodes.container(classes=[chapter_head.WAYS_IN]) for _ in range(2))
+    document += [kept, gone]
+    kept += nodes.paragraph(text="here")
+
+    chapter_head.finish(SimpleNamespace(config={"root_doc": "index"}), document, "page")
+    assert document.children == [kept]
