@@ -14,13 +14,14 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
+import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 from PIL import Image
 
 from _ext import cards, citation, discovery, not_found
-from tests.book.notebooks import CHAPTERS, PAGES, ROOT, read
+from tests.book.notebooks import CHAPTERS, PAGES, ROOT, notebook, read
 from tests.site import pages
 from tools import prose
 
@@ -40,6 +41,7 @@ extensions = {EXTENSIONS}
 html_theme = "sphinx_book_theme"
 html_theme_options = {{"repository_url": ""}}
 html_math_renderer = {CONFIGURATION["config"].get("html_math_renderer", "mathjax")!r}
+html_static_path = [{str(ROOT / "_static")!r}]
 html_baseurl = ""
 nb_execution_mode = "off"
 nb_execution_cache_path = ""
@@ -47,18 +49,21 @@ suppress_warnings = ["config.cache"]
 """,
     "index.md": "# A small book\n\n```{toctree}\nchapters/01_a\nchapters/about\n"
     "chapters/changelog\n```\n",
-    "chapters/01_a.md": "# What «a» & b mean\n\nText.\n",
     "chapters/about.md": "# About\n\n(how-to-cite)=\n## How to cite\n\n```{how-to-cite}\n```\n\n"
     "(licences)=\n## Licences\n\nText.\n",
     "chapters/changelog.md": "# Changelog\n\nText.\n",
 }
 
 
+CHAPTER = notebook("# What «a» & b mean\n\nText. **Difficulty** ★☆☆ gentle", description=ABOUT)
+
+
 def build(folder: Path, repository: str) -> Path:
     """Build a small book by the book's own extensions."""
+    (folder / "source" / "chapters").mkdir(parents=True)
+    nbformat.write(CHAPTER, folder / "source" / "chapters" / "01_a.ipynb")
     for name, text in SMALL.items():
         path = folder / "source" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
         meta = f'---\nmyst:\n  html_meta:\n    description: "{ABOUT}"\n---\n'
         path.write_text(meta + text if name.endswith(".md") else text, encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-q"]
@@ -156,14 +161,15 @@ def test_the_page_for_lost_readers_works_from_any_depth(published: Path) -> None
 
 
 def test_readers_of_a_published_page_can_answer(published: Path) -> None:
+    offered = foot(pages.parse(published / "chapters/about.html"))
+    assert offered["Suggest a change to this page"] == f"{REPOSITORY}/edit/main/chapters/about.md"
     offered = foot(pages.parse(published / "chapters/01_a.html"))
-    assert offered["Suggest a change to this page"] == f"{REPOSITORY}/edit/main/chapters/01_a.md"
     report = urlsplit(offered["Report an error"])
     assert f"{REPOSITORY}/issues/new" == f"https://{report.netloc}{report.path}"
     filled = {name: texts[0] for name, texts in parse_qs(report.query).items()}
     assert filled["title"] == "Error in “What «a» & b mean”"
     assert filled["body"].startswith(
-        f"Page: chapters/01_a.md\n{ADDRESS}chapters/01_a.html\n\nWhat is wrong:"
+        f"Page: chapters/01_a.ipynb\n{ADDRESS}chapters/01_a.html\n\nWhat is wrong:"
     )
 
 
