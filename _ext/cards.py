@@ -33,7 +33,8 @@ FOLDER = "_cards"
 PICTURE = 0.76
 # how many letters go on a line
 TITLE_WIDE, WORDS_WIDE = 28, 38
-DARK, LIGHT, SOFT, LOUD = "#0b2545", "#ffffff", "#9cc4ec", "#ffc857"
+# The colours of the logo.
+DARK, LIGHT, SOFT, LOUD = "#0b3c5d", "#ffffff", "#9fd3f2", "#f79d4b"
 LOGGER = logging.getLogger(__name__)
 
 

@@ -283,6 +283,11 @@ def test_the_cards_lines_are_those_that_the_notebooks_own_check_reads() -> None:
         assert cards.printed_lines(ROOT / name) == prose.fragments(read(name))
 
 
+def test_a_card_has_the_colours_of_the_logo() -> None:
+    logo = (ROOT / "_static" / "logo.svg").read_text(encoding="utf-8")
+    assert all(color in logo for color in (cards.DARK, cards.SOFT, cards.LOUD))
+
+
 def test_a_number_that_no_cell_prints_is_noticed() -> None:
     surprise = cards.SURPRISES["chapters/02_variance"]
     with pytest.raises(LookupError, match="no cell prints"):
