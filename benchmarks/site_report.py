@@ -242,8 +242,9 @@ def page_table(results: Results) -> str:
 def machine_line(results: Results) -> str:
     """Return what the site was measured with."""
     machine = results["machine"]
+    few = f"A quick look at {len(results['pages'])} pages only: " if results["quick"] else ""
     return (
-        f"Lighthouse {machine['lighthouse']}, which calls this machine's speed "
+        f"{few}Lighthouse {machine['lighthouse']}, which calls this machine's speed "
         f"{machine['index']:.0f}, axe-core {machine['axe']}, {machine['browser']} without "
         f"a window, {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
         f"{machine['date']}."

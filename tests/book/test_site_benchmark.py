@@ -20,7 +20,7 @@ import pytest
 from benchmarks import site as measured
 from benchmarks import site_build, site_pages, site_server
 from benchmarks import site_report as report
-from tests.book.notebooks import ROOT
+from tests.book.notebooks import ROOT, read
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -160,6 +160,26 @@ class TestVerdicts:
 
     def test_each_page_has_a_row(self) -> None:
         assert len(report.page_table(WHOLE).splitlines()) == 2 + len(WHOLE["pages"])
+
+
+class TestThePage:
+    def test_it_shows_the_committed_results_and_they_name_no_machine(self) -> None:
+        results = report.load()
+        shown = [
+            output["data"]["text/markdown"]
+            for cell in read("chapters/benchmarks.ipynb").cells
+            for output in cell.get("outputs", [])
+            if "text/markdown" in output.get("data", {})
+        ]
+        assert report.target_table(results) in shown
+        assert report.page_table(results) in shown
+        assert report.machine_line(results) in shown
+        assert set(results["machine"]) == set(WHOLE["machine"])
+
+    def test_a_quick_look_is_called_one(self) -> None:
+        assert "quick" not in report.machine_line(WHOLE)
+        told = report.machine_line({**WHOLE, "quick": True})
+        assert told.startswith(f"A quick look at {len(WHOLE['pages'])} pages only: Lighthouse ")
 
 
 class TestSummary:
