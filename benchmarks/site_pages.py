@@ -41,7 +41,7 @@ WHOLE = """async () => {
 READABLE = r"""() => {
   const KINDS = {
     text: "p, li, dt, dd, td, th, h1, h2, h3, h4, figcaption, pre",
-    maths: "math, .katex-html, mjx-container",
+    maths: "math",
     figures: "img, figure svg, .live-figure svg, .live-figure [role=img]",
     solutions: ".solution, .proof details",
   };
@@ -56,7 +56,7 @@ READABLE = r"""() => {
   for (const [kind, what] of Object.entries(KINDS)) {
     const nodes = [...document.querySelectorAll(`article :is(${what})`)].filter((node) =>
       (kind === "figures" || node.textContent.trim()) &&
-      (kind === "maths" ? !node.closest(".katex-mathml") : !node.closest(ASIDE)));
+      (kind === "maths" || !node.closest(ASIDE)));
     const lost = nodes.filter((node) => !seen(node) || !whole(node));
     found[kind] = {
       all: nodes.length,

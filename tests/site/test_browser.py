@@ -33,7 +33,7 @@ STICKING_OUT = """() => {
   const found = [];
   const root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) found.push(`page is ${root.scrollWidth} wide`);
-  for (const node of document.querySelectorAll("main :not(.katex *)")) {
+  for (const node of document.querySelectorAll("main :not(math *)")) {
     const box = node.getBoundingClientRect();
     const style = getComputedStyle(node);
     if (box.width < 2 || box.height < 2) continue;
@@ -64,9 +64,9 @@ UNREADABLE = r"""() => {
     ...label("hidden", select("article section > p").filter((node) => !shown(node))),
     ...label("small", select("article figure img").filter((node) =>
       size(node).width < 100 || size(node).height < 50 || !node.complete || !node.naturalWidth)),
-    ...label("source", select("article .math, article .katex").filter((node) =>
+    ...label("source", select("article .math, article math").filter((node) =>
       /[\\$]/.test(node.innerText))),
-    ...label("error", select(".katex-error, merror, mjx-merror")),
+    ...label("error", select(".math > code, merror")),
   ].slice(0, 5);
 }"""
 
@@ -123,16 +123,16 @@ def visit(
         context.close()
 
 
-# A formula is thousands of nodes in one colour, which axe-core would measure one by one; that
-# they have the colour of the text around them takes one look each.
-ODD_FORMULAS = """() => [...document.querySelectorAll(".katex")]
+# A formula is many nodes in one colour, which axe-core would measure one by one; that they have the
+# colour of the text around them takes one look each.
+ODD_FORMULAS = """() => [...document.querySelectorAll("math")]
   .filter((node) => getComputedStyle(node).color !== getComputedStyle(node.parentElement).color)
   .map((node) => node.textContent.slice(0, 40))"""
 
 
 # The rest of it is nothing to axe-core, and most of what it would have to go through.
 PLAIN_FORMULAS = """() =>
-  document.querySelectorAll(".katex").forEach((node) => node.replaceWith("x"))"""
+  document.querySelectorAll("math").forEach((node) => node.replaceWith("x"))"""
 
 # Whether words stand out follows from how they look: of each look the first that are seen are
 # enough, and all else goes. Words of one class may share a colour in one scheme and not in the
@@ -369,7 +369,7 @@ class TestTheChecks:
             "<section><p style='visibility: hidden'>text</p></section>",
             "<figure><img src='none.png' alt='Words about it'></figure>",
             "<span class='math'>\\(x\\)</span>",
-            "<span class='katex-error'>x</span>",
+            "<span class='math'><code>x</code></span>",
         ],
     )
     @pytest.mark.parametrize("scripts", [True, False])
@@ -382,7 +382,5 @@ class TestTheChecks:
     def test_a_formula_in_another_colour_is_noticed(
         self, browser: Browser, write: Callable[[str], Path]
     ) -> None:
-        with visit(
-            browser, write("<p><span class='katex' style='color: #eee'>x</span></p>")
-        ) as seen:
+        with visit(browser, write("<p><math style='color: #eee'><mi>x</mi></math></p>")) as seen:
             assert severe_violations(seen.page)

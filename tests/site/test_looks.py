@@ -51,7 +51,7 @@ LETTERS_A_LINE = """() => {
 SMALL_TEXT = """smallest => {
   const found = new Set();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const aside = "math, .katex, sub, sup, script, style, noscript, dialog, kbd, svg, .headerlink";
+  const aside = "math, sub, sup, script, style, noscript, dialog, kbd, svg, .headerlink";
   while (walker.nextNode()) {
     const parent = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || parent.closest(aside)) continue;

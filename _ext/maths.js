@@ -1,0 +1,57 @@
+// What formulas gain from scripts; they are complete without. maths.py puts braces around it.
+
+// A formula that is too wide can be scrolled with the keyboard, in every browser, and only then
+// does the keyboard stop at it. Where style sheets cannot follow scrolling, its edges fade here.
+const LABEL = "Formula, wider than the page: scroll sideways";
+const fades = !CSS.supports("animation-timeline", "scroll(self inline)");
+const refresh = (box) => {
+  const rest = box.scrollWidth - box.clientWidth;
+  const wide = rest > 1;
+  if (wide !== box.hasAttribute("tabindex")) {
+    for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", LABEL]]) {
+      if (wide) box.setAttribute(name, value);
+      else box.removeAttribute(name);
+    }
+  }
+  if (!fades) return;
+  const fade = (length) => `${Math.max(0, Math.min(40, length))}px`;
+  box.style.setProperty("--math-fade-left", fade(box.scrollLeft));
+  box.style.setProperty("--math-fade-right", fade(rest - box.scrollLeft));
+};
+const observer = new ResizeObserver((entries) => {
+  new Set(entries.map(({ target }) => target.closest(".math-scroll"))).forEach(refresh);
+});
+for (const box of document.querySelectorAll(".math-scroll")) {
+  observer.observe(box);
+  observer.observe(box.firstElementChild); // it changes its width when its font comes
+  if (fades) box.addEventListener("scroll", () => refresh(box), { passive: true });
+}
+
+// Text that is copied has formulas in TeX: letters in a row would say nothing.
+const inTex = (formula) => {
+  const around = formula.localName === "div" ? "$$" : "$";
+  return `${around}${formula.dataset.tex}${around}`;
+};
+document.addEventListener("copy", (event) => {
+  const selection = getSelection();
+  if (!event.clipboardData || selection.rangeCount !== 1 || selection.isCollapsed) return;
+  const range = selection.getRangeAt(0);
+  const around = range.commonAncestorContainer;
+  const whole = (around.closest ? around : around.parentElement).closest("[data-tex]");
+  const copy = document.createElement("div");
+  copy.append(whole ? whole.cloneNode(true) : range.cloneContents());
+  const formulas = copy.querySelectorAll("[data-tex]");
+  if (formulas.length === 0) return;
+  const html = copy.innerHTML;
+  formulas.forEach((formula) => {
+    const text = document.createElement(formula.localName);
+    text.textContent = inTex(formula);
+    formula.replaceWith(text);
+  });
+  copy.style.cssText = "position: fixed; inset-inline-start: -9999px; white-space: normal";
+  document.body.append(copy); // only what is laid out has its lines apart
+  event.clipboardData.setData("text/plain", copy.innerText.trim());
+  event.clipboardData.setData("text/html", html);
+  copy.remove();
+  event.preventDefault();
+});

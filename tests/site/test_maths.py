@@ -1,0 +1,131 @@
+"""Formulas: what the pages hold, and how they look and scroll in a browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
+
+from _ext.maths import LEAN, RENDERER, breakable, plain, tree_of
+from tests.site.pages import parse
+from tests.site.test_browser import PHONE, visit
+from tools.math_font import FONT, characters
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, BeautifulSoup]:
+    paths = sorted(site.rglob("*.html"))
+    return {path.relative_to(site).as_posix(): parse(path) for path in paths}
+
+
+def test_the_font_holds_what_formulas_use(pages: dict[str, BeautifulSoup]) -> None:
+    held = {chr(code) for code in TTFont(FONT).getBestCmap()}
+    missing = {name: characters([page]) - held for name, page in pages.items()}
+    assert not {name: found for name, found in missing.items() if found}, (
+        "run tools/math_font.py, which says how"
+    )
+
+
+def test_the_font_is_small() -> None:
+    assert FONT.stat().st_size < 40_000
+
+
+def test_a_formula_is_there_once(pages: dict[str, BeautifulSoup]) -> None:
+    for name, page in pages.items():
+        for formula in page.select(".math"):
+            assert len(formula.find_all("math")) == 1, f"{name}: {formula}"
+            assert not formula.find(["annotation", "semantics"]), f"{name}: {formula}"
+
+
+def test_slanted_letters_get_the_room_that_the_font_asks_for() -> None:
+    font = TTFont(FONT)
+    table = font["MATH"].table.MathGlyphInfo.MathItalicsCorrectionInfo
+    corrections = dict(zip(table.Coverage.glyphs, table.ItalicsCorrection, strict=True))
+    slanted = BeautifulSoup(
+        "".join(f"<math><mi>{letter}</mi></math>" for letter in LEAN), "html.parser"
+    )
+    names = font.getBestCmap()
+    for formula in slanted.find_all("math"):
+        (character,) = characters([BeautifulSoup(str(formula), "html.parser")])
+        if ord(character) in names:  # others the book does not use
+            asked = corrections[names[ord(character)]].Value / 1000
+            assert LEAN[formula.get_text()] / 20 == pytest.approx(asked, abs=0.04), formula
+
+
+@pytest.mark.parametrize(
+    ("formula", "parts"),
+    [
+        (r"d_k = 64", 1),
+        (r"\sigma(z_1 = z_2 + z_3 + z_4 + z_5)", 1),
+        (r"\mathrm{E}[X^4] = 3\,\mathrm{E}[X^2]^2 = 3", 3),
+        (r"a + b + c + d + e + f = g + h + i + j + k + l", 2),
+        (r"a_1 + b_1 + c_1 + d_1 + e_1 + f_1 + g_1 + h_1 + i_1 + j_1 + k_1", 11),
+    ],
+)
+def test_long_formulas_in_text_break_after_signs_and_never_in_brackets(
+    formula: str, parts: int
+) -> None:
+    mathml = tree_of(RENDERER.render(formula, display=False))
+    assert (len(mathml) if mathml.get("class") == "breaks" else 1) == parts
+    assert breakable(mathml) is mathml
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (r"\sqrt{d_k}", "√dₖ"),
+        (r"\sigma^2", "σ²"),
+        (r"\frac{a}{b}", "a/b"),
+        (r"\frac{a}", r"\frac{a}"),
+    ],
+)
+def test_titles_name_formulas_in_plain_text(formula: str, text: str) -> None:
+    assert plain(formula) == text
+
+
+def test_the_search_knows_no_tex(site: Path) -> None:
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    # what only formulas say: names like "sqrt" are in code as well
+    assert not re.findall(r'"(?:tfrac\w*|qquad|[^"]*\\\\sqrt[^"]*)"', index)
+
+
+def test_a_wide_formula_scrolls_with_the_keyboard_and_only_where_it_is_wide(
+    browser: Browser, site: Path
+) -> None:
+    boxes = """() => [...document.querySelectorAll(".math-scroll")].map((box) =>
+      [box.scrollWidth > box.clientWidth + 1, box.tabIndex === 0])"""
+    with visit(browser, site / "chapters" / "04_gradients.html", width=PHONE) as seen:
+        seen.page.add_style_tag(content="* { content-visibility: visible !important; }")
+        seen.page.wait_for_timeout(100)
+        narrow = seen.page.evaluate(boxes)
+        assert any(wide for wide, _ in narrow)
+        assert all(wide == stops for wide, stops in narrow)
+        assert seen.page.evaluate("document.fonts.check('1em \"Book Maths\"')")
+        seen.page.set_viewport_size({"width": 1280, "height": 900})
+        seen.page.wait_for_timeout(100)
+        assert not any(stops for _, stops in seen.page.evaluate(boxes))
+    assert not seen.errors
+
+
+def test_copied_text_has_formulas_in_tex(browser: Browser, site: Path) -> None:
+    copied = """() => {
+      const text = document.querySelector("article p:has(.math)");
+      getSelection().selectAllChildren(text);
+      const event = new ClipboardEvent("copy", {
+        clipboardData: new DataTransfer(),
+        bubbles: true,
+      });
+      text.dispatchEvent(event);
+      const formula = text.querySelector(".math").dataset.tex;
+      return [formula, event.clipboardData.getData("text/plain")];
+    }"""
+    with visit(browser, site / "chapters" / "01_puzzle.html") as seen:
+        formula, text = seen.page.evaluate(copied)
+    assert f"${formula}$" in text
