@@ -26,13 +26,10 @@ LIGHTHOUSE := .lighthouse
 GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 
-# What makes a package of attnlib, pinned like the rest.
-RELEASE := .venv-release
-RELEASE_RUN := $(subst $(VENV),$(RELEASE),$(RUN))
-
-.PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep \
-	bench-site bench-grading links release-check release grade grades-export formgrader \
-	grade-scheduler grade-worker clean
+.PHONY: hat makes package of attnlib pinned like the rest venv-release subst help book \
+	test serve lab notebooks practice lint format lock bench bench-figures sweep bench-site \
+	bench-grading links release-check release grade grades-export formgrader \
+	grade-scheduler grade-worker clean colab \
 
 help:
 	@echo "make book       build the site in _build/html"
@@ -41,6 +38,7 @@ help:
 	@echo "make lab        JupyterLab on the chapters"
 	@echo "make notebooks  execute every notebook in place"
 	@echo "make practice   write the practice notebooks anew from the chapters' exercises"
+	@echo "make colab      write the notebooks for Colab anew from the chapters"
 	@echo "make release    write the problem sets as students get them to grading/release"
 	@echo "make grade      mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=..."
 	@echo "make formgrader mark paragraphs by hand in a browser: OUT=..."
@@ -77,6 +75,9 @@ notebooks: $(VENV)/.book
 
 practice: $(VENV)/.book
 	$(RUN) tools/practice.py
+
+colab: $(VENV)/.book
+	$(RUN) tools/colab.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -130,14 +131,38 @@ def site_address(repository: str) -> str:
     return f"https://{home}/" if name.lower() == home else f"https://{home}/{name}/"
 
 
+def repository_address(environment: Mapping[str, str], configured: str) -> str:
+    """Return the address of the repository, or nothing if none is known.
+
+    A site that a fork publishes from GitHub's CI belongs to the fork, whatever `configured` says.
+
+    Parameters
+    ----------
+    environment : mapping of str to str
+        The environment variables.
+    configured : str
+        What the configuration states.
+
+    Examples
+    --------
+    >>> repository_address({"REPOSITORY_URL": "https://example.org/some/book.git"}, "")
+    'https://example.org/some/book'
+    >>> actions = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "someone/book"}
+    >>> repository_address(actions, "https://github.com/another/book")
+    'https://github.com/someone/book'
+    """
+    server, name = (environment.get(f"GITHUB_{part}") for part in ("SERVER_URL", "REPOSITORY"))
+    in_actions = f"{server}/{name}" if server and name else ""
+    address = environment.get("REPOSITORY_URL") or in_actions or configured
+    return address.rstrip("/").removesuffix(".git")
+
+
 def apply_repository(_app: Sphinx, config: Config) -> None:
     """Switch on what needs the repository's address, or take it all away without one."""
     options = config["html_theme_options"]
-    repository = os.environ.get("REPOSITORY_URL") or options.get("repository_url") or ""
-    repository = repository.rstrip("/").removesuffix(".git")
+    repository = repository_address(os.environ, options.get("repository_url") or "")
     if not repository:
         options.pop("repository_url", None)
-        options.pop("launch_buttons", None)
         return
     options["repository_url"] = repository
     options.update(dict.fromkeys(REPOSITORY_BUTTONS, True))

@@ -1,0 +1,261 @@
+"""The notebooks for Colab say and compute what the chapters do, and show nothing raw."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode, v4
+
+from tests.book.notebooks import ROOT, code, notebook
+from tools import colab
+from tools.colab import Chapters, ColabError, main, stored_address, with_address
+
+STEMS = sorted(path.stem for path in (ROOT / "chapters").glob("*.ipynb"))
+# Not the pattern by which the converter itself refuses.
+RAW = re.compile(r":::|```\{|\{[a-z][\w:.-]*\}`|^[> ]*\([\w-]+\)=|^[> ]*:\w+:", re.MULTILINE)
+FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
+ADDRESS = "https://github.com/someone/some-book"
+
+
+def stored(stem: str) -> NotebookNode:
+    return nbformat.read(ROOT / "colab" / f"{stem}.ipynb", as_version=4)
+
+
+def chapter(stem: str) -> NotebookNode:
+    return nbformat.read(ROOT / "chapters" / f"{stem}.ipynb", as_version=4)
+
+
+def sources(book: NotebookNode, kind: str) -> list[str]:
+    return [cell.source for cell in book.cells if cell.cell_type == kind]
+
+
+def formulas(texts: list[str]) -> list[str]:
+    bare = [re.sub(r"\\tag\{[^}]*\}", "", each) for each in FORMULA.findall("\n\n".join(texts))]
+    return ["".join(each.split()) for each in bare]
+
+
+def test_the_notebooks_are_what_the_chapters_make() -> None:
+    assert main(["--check"]) == 0
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_a_notebook_runs_its_chapters_code_and_shows_nothing_raw(stem: str) -> None:
+    made = stored(stem)
+    assert sources(made, "code")[1:] == sources(chapter(stem), "code")
+    shown = sources(made, "markdown")
+    assert not [found.group() for text in shown if (found := RAW.search(text))]
+    texts = []
+    for cell in chapter(stem).cells:
+        caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", "")
+        texts.append(cell.source if cell.cell_type == "markdown" else caption)
+    assert formulas(shown) == formulas(texts)
+    for link in re.findall(r"\]\(([^)#\s]+)\)", "\n".join(shown)):
+        assert "://" in link or (ROOT / "colab" / link).is_file(), link
+
+
+def test_a_notebook_runs_from_its_folder() -> None:
+    made = stored("models")  # reads data beside the chapters, and is quick
+    where = {"metadata": {"path": str(ROOT / "colab")}}
+    NotebookClient(made, timeout=120, kernel_name="python3", resources=where).execute()
+
+
+@pytest.fixture
+def colab_runtime(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Stand in for Colab: what would be run, where the notebook goes, what is switched on."""
+    seen = SimpleNamespace(commands=[], places=[], managers=0, installed=False)
+
+    def run(command: list[Any], *, check: bool) -> None:
+        assert check
+        seen.commands.append([str(word) for word in command])
+
+    def enable() -> None:
+        seen.managers += 1
+
+    package, output = ModuleType("google.colab"), ModuleType("google.colab.output")
+    output.enable_custom_widget_manager = enable  # type: ignore[attr-defined]
+    package.output = output  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "google.colab", package)
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(os, "chdir", lambda path: seen.places.append(str(path)))
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda _name: object() if seen.installed else None
+    )
+    return seen
+
+
+def first_cell(repository: str) -> str:
+    return colab.SETUP.format(repository=repository, name="01_puzzle.ipynb")
+
+
+def test_on_colab_the_first_cell_fetches_the_book_once(colab_runtime: SimpleNamespace) -> None:
+    exec(first_cell(ADDRESS), {})  # noqa: S102
+    clone, widgets, package = colab_runtime.commands
+    assert clone == ["git", "clone", "--quiet", "--depth=1", ADDRESS, "/content/book"]
+    assert widgets[1:] == ["-m", "pip", "install", "--quiet", "anywidget"]
+    assert package[-2:] == ["--no-deps", "/content/book"]
+    assert colab_runtime.places == ["/content/book/colab"]
+    assert colab_runtime.managers == 1
+    colab_runtime.installed = True
+    exec(first_cell(ADDRESS), {})  # noqa: S102
+    assert [command[0] for command in colab_runtime.commands[3:]] == ["git"]
+
+
+def test_on_colab_without_an_address_the_first_cell_asks_for_it(
+    colab_runtime: SimpleNamespace,
+) -> None:
+    with pytest.raises(ValueError, match="REPOSITORY above is empty"):
+        exec(first_cell(""), {})  # noqa: S102
+    assert colab_runtime.commands == []
+
+
+def test_elsewhere_the_first_cell_does_nothing_or_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = Path.cwd()
+    exec(first_cell(ADDRESS), {})  # noqa: S102
+    assert Path.cwd() == here
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(ModuleNotFoundError, match=f"Clone {ADDRESS}.*colab/01_puzzle.ipynb"):
+        exec(first_cell(ADDRESS), {})  # noqa: S102
+
+
+TEXT = """(ch-made)=
+# Made up
+
+See {numref}`fig-line`, {eq}`eq-one`, {prf:ref}`thm-all`, {doc}`03_other`, {doc}`words <glossary>`.
+
+$$
+x = 1
+$$ (eq-one)
+
+::::{prf:theorem} All there is
+:label: thm-all
+
+:::{admonition} Why
+:class: dropdown
+As $x
+= 1$, the {term}`keys<key>` agree.
+:::
+::::"""
+FIGURE = code("draw()", figure={"name": "fig-line", "caption": "A line, by {eq}`eq-one`.\n"})
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Return a folder with a book of two chapters and a page."""
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "_config.yml").write_text("repository:\n  url: ''\n", encoding="utf-8")
+    (tmp_path / "references.bib").write_text("", encoding="utf-8")
+    (tmp_path / "chapters" / "glossary.md").write_text("# Glossary\n", encoding="utf-8")
+    nbformat.write(notebook(TEXT, FIGURE), tmp_path / "chapters" / "02_made.ipynb")
+    nbformat.write(
+        notebook("# Other\n\n{eq}`eq-one` and {doc}`glossary`."),
+        tmp_path / "chapters" / "03_other.ipynb",
+    )
+    return tmp_path
+
+
+def test_text_becomes_plain_markdown(small: Path) -> None:
+    cells = Chapters(small).notebook("02_made").cells
+    assert (
+        cells[1].source
+        == r"""# Made up
+
+See figure 2.1, (2.1), theorem 2.1, [chapter 3](03_other.ipynb), words.
+
+$$
+x = 1 \tag{2.1}
+$$
+
+> **Theorem 2.1: All there is**
+>
+> > **Why**
+> >
+> > As $x = 1$, the keys agree."""
+    )
+    assert [cell.source for cell in cells[2:]] == [
+        "draw()",
+        "> **Figure 2.1.** A line, by (2.1).",
+    ]
+    other = Chapters(small, ADDRESS).notebook("03_other").cells[1].source
+    assert "(2.1) of [chapter 2](02_made.ipynb)" in other
+    assert "[Glossary](https://someone.github.io/some-book/chapters/glossary.html)" in other
+    assert "the page “Glossary”" in Chapters(small).notebook("03_other").cells[1].source
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "{unknown}`x`",
+        "{eq}`eq-missing`",
+        "{doc}`04_missing`",
+        "{cite}`missing`",
+        "::::{note}\nx\n::::",
+        ":::{prf:lemma} No label\nx\n:::",
+        "```{math}\nx\n```",
+        ":::{admonition} Never closed",
+        "% a comment",
+        "[a source](glossary.md)",
+    ],
+)
+def test_what_has_no_plain_form_is_refused(
+    small: Path, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nbformat.write(notebook(f"# Made\n\n{words}"), small / "chapters" / "02_made.ipynb")
+    nbformat.write(notebook("# Other"), small / "chapters" / "03_other.ipynb")
+    with pytest.raises(ColabError, match="02_made"):
+        Chapters(small).notebooks()
+    assert main([], small) == 1
+    assert "chapters/02_made.ipynb: " in capsys.readouterr().err
+
+
+def test_a_change_of_a_chapter_is_noticed_and_an_address_is_not(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("REPOSITORY_URL", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["--check"], small) == 1
+    assert "02_made.ipynb is missing; run: make colab" in capsys.readouterr().err
+    assert main([], small) == 0
+    assert main(["--check"], small) == 0
+    assert stored_address(small / "colab") == ""
+    monkeypatch.setenv("REPOSITORY_URL", ADDRESS)
+    assert main(["--check"], small) == 0
+    assert main([], small) == 0
+    assert stored_address(small / "colab") == ADDRESS
+    monkeypatch.delenv("REPOSITORY_URL")
+    assert main(["--check"], small) == 0
+    # what the configuration states holds for everyone
+    (small / "_config.yml").write_text("repository:\n  url: https://github.com/a/b\n")
+    assert main(["--check"], small) == 1
+    assert main([], small) == 0
+    assert stored_address(small / "colab") == "https://github.com/a/b"
+    nbformat.write(notebook(TEXT, code("draw(1)")), small / "chapters" / "02_made.ipynb")
+    nbformat.write(v4.new_notebook(), small / "colab" / "old.ipynb")
+    (small / "chapters" / "02_made.ipynb").write_text(
+        (small / "chapters" / "02_made.ipynb").read_text().replace("{numref}`fig-line`", "this")
+    )
+    capsys.readouterr()
+    assert main(["--check"], small) == 1
+    said = capsys.readouterr().err
+    assert "02_made.ipynb is out of date" in said
+    assert "old.ipynb belongs to no chapter" in said
+
+
+def test_another_address_can_be_put_into_a_stored_notebook() -> None:
+    made = with_address((ROOT / "colab" / "01_puzzle.ipynb").read_text(encoding="utf-8"), ADDRESS)
+    assert nbformat.reads(made, as_version=4).cells[0].source == first_cell(ADDRESS)
+
+
+def test_the_examples_run() -> None:
+    assert doctest.testmod(colab).failed == 0
