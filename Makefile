@@ -29,11 +29,12 @@ GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 .PHONY: hat makes package of attnlib pinned like the rest venv-release subst help book \
 	test serve lab notebooks practice lint format lock bench bench-figures sweep bench-site \
 	bench-grading links release-check release grade grades-export formgrader \
-	grade-scheduler grade-worker clean colab \
+	grade-scheduler grade-worker clean colab archive \
 
 help:
 	@echo "make book       build the site in _build/html"
 	@echo "make test       run every test, the book's own cells included"
+	@echo "make archive    the site as one zip that opens from a disk, linked on the site"
 	@echo "make serve      preview in the browser that follows your edits"
 	@echo "make lab        JupyterLab on the chapters"
 	@echo "make notebooks  execute every notebook in place"
@@ -66,6 +67,9 @@ serve: $(VENV)/.book
 		--ignore "$(CURDIR)/_build/*" --ignore "$(CURDIR)/.*" --ignore "$(CURDIR)/tests/*" \
 		--re-ignore "__pycache__|\.ipynb_checkpoints" \
 		--open-browser --port 0 . _build/preview
+
+archive: book
+	$(RUN) tools/downloads.py
 
 lab: $(VENV)/.book
 	$(BIN)/jupyter-lab --ServerApp.root_dir="$(CURDIR)" chapters/01_puzzle.ipynb

@@ -1,0 +1,210 @@
+"""The ways into a chapter: links that are right, work without scripts, and are never dead."""
+
+from __future__ import annotations
+
+import base64
+import doctest
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from nbformat import v4
+
+from _ext import book_site, ways_in
+from tests.book.notebooks import CHAPTERS, ROOT
+from tests.site import pages
+from tools import downloads
+from tools.colab import stored_address
+from tools.downloads import ARCHIVE, NAME, PDF
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+ADDRESS = "https://github.com/someone/some-book"
+NOTEBOOKS = [*CHAPTERS, "chapters/benchmarks.ipynb", "chapters/models.ipynb"]
+VARIABLES = ("REPOSITORY_URL", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY")
+
+
+def links(page: BeautifulSoup) -> dict[str, str]:
+    """Return what the line of ways in says and where it leads."""
+    return {link.get_text(): str(link["href"]) for link in page.select("nav.ways a")}
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
+    page = pages.parse(site / name.replace(".ipynb", ".html"))
+    (line,) = page.select("nav.ways")
+    assert line.find_previous("h1"), "it stands below the title"
+    (link,) = line.select("a[download]:not(.whole a)")
+    assert link["download"] == Path(name).name
+    saved = site / "chapters" / str(link["href"])
+    made = nbformat.read(saved, as_version=4)
+    committed = nbformat.read(ROOT / "colab" / Path(name).name, as_version=4)
+    assert [cell.source for cell in made.cells[1:]] == [cell.source for cell in committed.cells[1:]]
+
+
+# A book of two pages, built as a fork's CI would build it and as a reader would at home.
+CONF = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+extensions = ["_ext.book_site", "_ext.ways_in"]
+project = html_title = "Made up"
+html_theme = "sphinx_book_theme"
+html_theme_options = {{"repository_url": "", "use_download_button": False}}
+html_copy_source = False
+"""
+
+
+def built(folder: Path, environment: dict[str, str]) -> dict[str, BeautifulSoup]:
+    """Build the small book and return its pages."""
+    kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    book, site = folder / "book", folder / "site" / "html"
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", str(book), str(site)]
+    done = subprocess.run(
+        command,
+        env=kept | environment | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    names = ("index", "chapters/01_puzzle", "chapters/summary")
+    return {name: pages.parse.__wrapped__(site / f"{name}.html") for name in names}
+
+
+def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path: Path) -> None:
+    book = tmp_path / "book"
+    (book / "chapters").mkdir(parents=True)
+    (book / "conf.py").write_text(CONF, encoding="utf-8")
+    toc = "Start\n=====\n\n.. toctree::\n\n   chapters/01_puzzle\n   chapters/summary\n"
+    (book / "index.rst").write_text(toc, encoding="utf-8")
+    for name in ("01_puzzle", "summary"):
+        (book / "chapters" / f"{name}.rst").write_text("Title\n=====\n", encoding="utf-8")
+    download = {"Download the notebook": "../notebooks/01_puzzle.ipynb"}
+
+    at_home = built(tmp_path, {})
+    assert links(at_home["chapters/01_puzzle"]) == download
+    assert links(at_home["index"]) == {}
+    assert at_home["index"].select_one("nav.ways[hidden]"), "an empty line is not shown"
+    assert stored_address(tmp_path / "site" / "html" / "notebooks") == ""
+
+    actions = {
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": ADDRESS.removeprefix("https://github.com/"),
+    }
+    published = built(tmp_path, actions)
+    binder = "https://mybinder.org/v2/gh/someone/some-book/main?urlpath=lab%2Ftree%2Fchapters%2F"
+    colab = "https://colab.research.google.com/github/someone/some-book/blob/main/colab/"
+    assert links(published["chapters/01_puzzle"]) == download | {
+        "Run on Binder": f"{binder}01_puzzle.ipynb",
+        "Run on Colab": f"{colab}01_puzzle.ipynb",
+    }
+    assert links(published["index"]) == {
+        "Start on Binder": f"{binder}01_puzzle.ipynb",
+        "Start on Colab": f"{colab}01_puzzle.ipynb",
+    }
+    assert stored_address(tmp_path / "site" / "html" / "notebooks") == ADDRESS
+    assert not published["chapters/summary"].select("nav.ways")
+    assert not any("mybinder" in str(page) or "colab" in str(page) for page in at_home.values())
+
+
+def test_another_host_than_github_gets_no_link_to_colab() -> None:
+    found = ways_in.ways(
+        "chapters/01_puzzle", "../", "https://gitlab.com/some/book", "v1", is_start=False
+    )
+    assert [way.words for way in found] == ["Run on Binder", "Download the notebook"]
+    assert found[0].address.startswith("https://mybinder.org/v2/gl/some%2Fbook/v1?")
+
+
+@pytest.fixture
+def small_site(tmp_path: Path) -> Path:
+    """Return a site of two pages and a notebook."""
+    site = tmp_path / "html"
+    (site / "chapters").mkdir(parents=True)
+    (site / "notebooks").mkdir()
+    notebook = v4.new_notebook(cells=[v4.new_markdown_cell("√dₖ", id="one")])
+    nbformat.write(notebook, site / "notebooks" / "01_made.ipynb")
+    way = ways_in.Way("Download the notebook", "../notebooks/01_made.ipynb", "01_made.ipynb")
+    for name, found in (("index", []), ("chapters/01_made", [way])):
+        page = f"<!DOCTYPE html><h1>Title</h1>{ways_in.line(found)}<p>Text</p>"
+        (site / f"{name}.html").write_text(page, encoding="utf-8")
+    (site / ".buildinfo").touch()
+    return site
+
+
+def offered(site: Path, name: str) -> dict[str, str]:
+    return links(BeautifulSoup((site / name).read_text(encoding="utf-8"), "html.parser"))
+
+
+def test_files_of_the_whole_book_are_linked_where_they_exist(small_site: Path) -> None:
+    before = (small_site / "index.html").read_bytes()
+    downloads.link(small_site)
+    assert (small_site / "index.html").read_bytes() == before
+    (small_site / PDF).write_bytes(b"pdf")
+    archive = downloads.make(small_site)
+    assert archive == small_site.parent / ARCHIVE
+    for page, root in (("index.html", ""), ("chapters/01_made.html", "../")):
+        found = offered(small_site, page)
+        assert found["The book as a PDF"] == f"{root}{PDF}"
+        assert found["The site as a zip"] == f"{root}{ARCHIVE}"
+        assert pages.broken_links(small_site / page, small_site) == []
+    assert "hidden" not in (small_site / "index.html").read_text(encoding="utf-8")
+    for name in (PDF, ARCHIVE):
+        (small_site / name).unlink()
+    downloads.link(small_site)
+    assert (small_site / "index.html").read_bytes() == before
+
+
+def test_the_archive_does_not_hold_itself_and_is_the_same_each_time(small_site: Path) -> None:
+    (small_site / PDF).write_bytes(b"pdf")
+    first = downloads.make(small_site).read_bytes()
+    assert downloads.make(small_site).read_bytes() == first
+    with zipfile.ZipFile(small_site / ARCHIVE) as archive:
+        assert archive.testzip() is None
+        assert {name.removeprefix(f"{NAME}/") for name in archive.namelist()} == {
+            "chapters/01_made.html",
+            "index.html",
+            "notebooks/01_made.ipynb",
+            PDF,
+        }
+        archive.extractall(small_site.parent)
+    unpacked = small_site.parent / NAME
+    assert offered(unpacked, "index.html") == {"The book as a PDF": PDF}
+    notebook = offered(unpacked, "chapters/01_made.html")["Download the notebook"]
+    kind, _, data = notebook.partition(";base64,")
+    assert kind == "data:application/x-ipynb+json"
+    assert json.loads(base64.b64decode(data))["cells"][0]["source"] == ["√dₖ"]
+
+
+def test_without_scripts_a_notebook_is_saved_from_the_disk_under_its_name(
+    small_site: Path, browser: Browser
+) -> None:
+    with zipfile.ZipFile(downloads.make(small_site)) as archive:
+        archive.extractall(small_site.parent)
+    context = browser.new_context(accept_downloads=True, java_script_enabled=False)
+    page = context.new_page()
+    page.goto((small_site.parent / NAME / "chapters" / "01_made.html").as_uri())
+    with page.expect_download() as saved:
+        page.get_by_text("Download the notebook").click()
+    assert saved.value.suggested_filename == "01_made.ipynb"
+    wanted = (small_site / "notebooks" / "01_made.ipynb").read_bytes()
+    assert Path(saved.value.path()).read_bytes() == wanted
+    context.close()
+
+
+def test_an_archive_of_nothing_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert downloads.main([], tmp_path) == 1
+    assert "make book" in capsys.readouterr().err
+
+
+def test_the_examples_run() -> None:
+    assert not any(doctest.testmod(each).failed for each in (book_site, downloads, ways_in))

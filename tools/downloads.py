@@ -1,0 +1,153 @@
+"""Put the whole book into one file, and links to the files of the whole book on the site.
+
+    python tools/downloads.py        packs _build/html into _build/why-attention-divides.zip
+
+The pages in the archive open from a disk. It is put on the site as well, and so is the PDF that
+``tools/pdf.py`` makes; only then is either linked, in the line below the titles that
+``_ext/ways_in.py`` writes. The archive holds the PDF if there is one, but not itself, and its pages
+do not link it. A page on a disk would show the text of a notebook that it links, not save it, so
+the pages in the archive hold their notebooks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import re
+import shutil
+import sys
+import zipfile
+from base64 import b64encode
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "_build" / "html"
+NAME = "why-attention-divides"
+ARCHIVE, PDF = f"{NAME}.zip", f"{NAME}.pdf"
+KINDS = {PDF: "The book as a PDF", ARCHIVE: "The site as a zip"}
+"""The files of the whole book, and the words of their links."""
+# Of the builder alone: what it compares the next build with.
+NOT_PACKED = {".buildinfo", ARCHIVE}
+LINE = re.compile(r'(<nav class="ways"[^>]*?)( hidden)?(>\s*<ul>)(.*?)(</ul>)', re.DOTALL)
+WHOLE = re.compile(r'<li class="whole">.*?</li>', re.DOTALL)
+NOTEBOOK = re.compile(r'(<a href=")(?P<address>[^"]+\.ipynb)(" download="[^"]+">)')
+# The first moment that a zip file can name: the same site gives the same archive.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def sized(count: int) -> str:
+    """Return a number of bytes in words.
+
+    Examples
+    --------
+    >>> sized(4_812_345), sized(30_000)
+    ('4.8 MB', '0.1 MB')
+    """
+    return f"{max(count / 1e6, 0.1):.1f} MB"
+
+
+def linked(page: str, root: str, files: dict[str, int]) -> str:
+    """Return a page whose line of links names the files of the whole book that exist.
+
+    Parameters
+    ----------
+    page : str
+        The page.
+    root : str
+        The way from the page to the site's root.
+    files : dict of str to int
+        Names of the files and their sizes in bytes.
+
+    Examples
+    --------
+    >>> linked('<nav class="ways" hidden><ul></ul></nav>', "../", {PDF: 2_000_000})[:46]
+    '<nav class="ways"><ul><li class="whole"><a hre'
+    """
+
+    def filled(line: re.Match[str]) -> str:
+        opening, _hidden, between, items, end = line.groups()
+        items = WHOLE.sub("", items)
+        for name, words in KINDS.items():
+            if name in files:
+                saved = " download" if name == ARCHIVE else ""  # a PDF opens in the browser
+                link = f'<a href="{root}{html.escape(name)}"{saved}>{words}</a>'
+                items += f'<li class="whole">{link} ({sized(files[name])})</li>'
+        return f"{opening}{'' if items else ' hidden'}{between}{items}{end}"
+
+    return LINE.sub(filled, page, count=1)
+
+
+def link(site: Path, names: set[str] | frozenset[str] = frozenset(KINDS)) -> None:
+    """Make every page of a site link those of the named files that lie in the site."""
+    files = {name: (site / name).stat().st_size for name in names if (site / name).is_file()}
+    for path in sorted(site.rglob("*.html")):
+        page = path.read_text(encoding="utf-8")
+        root = "../" * (len(path.relative_to(site).parts) - 1)
+        if (made := linked(page, root, files)) != page:
+            path.write_text(made, encoding="utf-8")
+
+
+def with_notebook(page: str, folder: Path) -> str:
+    """Return a page that holds the notebook which it offers, in the address of the link.
+
+    Parameters
+    ----------
+    page : str
+        The page.
+    folder : Path
+        Where it lies.
+    """
+
+    def held(link: re.Match[str]) -> str:
+        path = folder / link["address"]
+        if urlsplit(link["address"]).scheme or not path.is_file():
+            return link[0]
+        data = b64encode(path.read_bytes()).decode("ascii")
+        return f"{link[1]}data:application/x-ipynb+json;base64,{data}{link[3]}"
+
+    return NOTEBOOK.sub(held, page)
+
+
+def pack(site: Path, archive: Path) -> int:
+    """Pack a site into an archive with one folder in it; return how many files it holds."""
+    paths = [path for path in sorted(site.rglob("*")) if path.is_file()]
+    packed = [path for path in paths if path.name not in NOT_PACKED]
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+        for path in packed:
+            entry = zipfile.ZipInfo(f"{NAME}/{path.relative_to(site).as_posix()}", EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            content = path.read_bytes()
+            if path.suffix == ".html":
+                content = with_notebook(content.decode("utf-8"), path.parent).encode("utf-8")
+            target.writestr(entry, content)
+    return len(packed)
+
+
+def make(site: Path) -> Path:
+    """Pack a site beside its folder, and put the archive on the site."""
+    archive = site.parent / ARCHIVE
+    link(site, {PDF})
+    pack(site, archive)
+    shutil.copyfile(archive, site / ARCHIVE)
+    link(site)
+    return archive
+
+
+def main(arguments: list[str] | None = None, site: Path = SITE) -> int:
+    """Make the archive, and return the process's exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args(arguments)
+    if not (site / "index.html").is_file():
+        sys.stderr.write("there is no site to pack; run: make book\n")
+        return 1
+    archive = make(site)
+    sys.stdout.write(f"wrote {archive}, {sized(archive.stat().st_size)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
