@@ -29,12 +29,13 @@ GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 .PHONY: hat makes package of attnlib pinned like the rest venv-release subst help book \
 	test serve lab notebooks practice lint format lock bench bench-figures sweep bench-site \
 	bench-grading links release-check release grade grades-export formgrader \
-	grade-scheduler grade-worker clean colab archive \
+	grade-scheduler grade-worker clean colab archive pdf downloads \
 
 help:
 	@echo "make book       build the site in _build/html"
 	@echo "make test       run every test, the book's own cells included"
 	@echo "make archive    the site as one zip that opens from a disk, linked on the site"
+	@echo "make pdf        the book as one PDF, linked on the site; make downloads does both"
 	@echo "make serve      preview in the browser that follows your edits"
 	@echo "make lab        JupyterLab on the chapters"
 	@echo "make notebooks  execute every notebook in place"
@@ -69,6 +70,13 @@ serve: $(VENV)/.book
 		--open-browser --port 0 . _build/preview
 
 archive: book
+	$(RUN) tools/downloads.py
+
+pdf: book $(VENV)/.test
+	$(RUN) tools/pdf.py
+
+# The archive comes last, so that it holds the PDF.
+downloads: pdf
 	$(RUN) tools/downloads.py
 
 lab: $(VENV)/.book

@@ -1,0 +1,186 @@
+"""The book as a PDF: its contents name the right pages, its links and bookmarks lead somewhere."""
+
+from __future__ import annotations
+
+import doctest
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from pypdf import PdfReader
+
+from tests.book.notebooks import PAGES, ROOT
+from tools import pdf
+from tools.pdf import Chapter, Merger, contents, pages
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SAMPLE = [Chapter("index"), Chapter("chapters/one", "Part one"), Chapter("chapters/two")]
+TEXT = "<p>Much to say.</p>" * 60
+MADE = {
+    "index": """<section id="start"><h1>Start</h1>
+<p>To <a href="chapters/two.html#deep">two</a>, <a href="chapters/one.html">one</a>,
+<a href="genindex.html">the index</a>, <a href="https://example.org/">out</a>.</p>
+<p><img src="_images/dot.png" alt="A dot" loading="lazy"></p></section>""",
+    "chapters/one": f"""<nav class="ways"><a href="a.ipynb">Way in</a></nav>
+<section id="title"><h1>1. One
+title</h1>{TEXT}<section id="deep"><h2>1.1. Deep</h2>
+<div class="live-figure"><div class="figure-controls">Slide me</div>
+<svg aria-labelledby="name"><title id="name">A figure</title><path id="p" fill="url(#p)"/></svg>
+</div><p>Back to <a href="#title">the top</a>, <a href="#nowhere">nowhere</a>.</p></section>
+<details><summary>Solution</summary><p>Forty-two.</p></details>
+<script>alert()</script></section>""",
+    "chapters/two": f"""<section id="title"><h1>2. Two</h1>{TEXT}
+<section id="deep"><h2>2.1. Deep</h2>
+<p>See <a href="one.html#deep">there</a>.</p>
+</section></section>""",
+}
+DOT = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
+    "0000000d49444154789c6360606060000000050001a5f6454000000000"
+    "49454e44ae426082"
+)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a site of three pages."""
+    site = tmp_path_factory.mktemp("pdf") / "html"
+    (site / "chapters").mkdir(parents=True)
+    (site / "_images").mkdir()
+    (site / "_images" / "dot.png").write_bytes(DOT)
+    (site / "style.css").write_text("p { background: url(dot.png) }", encoding="utf-8")
+    for name, article in MADE.items():
+        sheet = "../" * name.count("/") + "style.css"
+        text = f"""<!DOCTYPE html><html><head><link rel="stylesheet" href="{sheet}">
+<style>h2 {{ background: url(_images/dot.png) }}</style></head>
+<body><header>Not this</header><article>{article}</article></body></html>"""
+        (site / f"{name}.html").write_text(text, encoding="utf-8")
+    return site
+
+
+def test_the_pdf_has_the_pages_of_the_book() -> None:
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    found = list(pages(toc))
+    assert [page.name for page in found] == [page.rsplit(".", 1)[0] for page in PAGES]
+    assert [page.part for page in found if page.part] == [part["caption"] for part in toc["parts"]]
+
+
+def test_pages_become_one_whose_links_stay_inside(sample: Path) -> None:
+    book = Merger(sample, SAMPLE).book()
+    page = BeautifulSoup("".join(book.articles), "html.parser")
+    leads = {link.get_text(): link.get("href") for link in page.find_all("a")}
+    assert leads == {
+        "two": "#chapters-two--deep",
+        "one": "#chapters-one",
+        "the index": None,
+        "out": "https://example.org/",
+        "the top": "#chapters-one--title",
+        "nowhere": "#chapters-one",
+        "there": "#chapters-one--deep",
+    }
+    names = [str(tag["id"]) for tag in page.select("[id]")]
+    assert len(names) == len(set(names))
+    assert page.select_one("svg")["aria-labelledby"] == "chapters-one--name"
+    assert page.select_one("path")["fill"] == "url(#chapters-one--p)"
+    assert page.select_one("img")["src"] == (sample / "_images" / "dot.png").as_uri()
+    assert not page.select("img[loading], script, nav, .figure-controls")
+    assert page.select_one("details[open]")
+    # one style sheet for all, and one piece of style for each folder
+    assert [style.count("<link") for style in book.styles] == [1, 0, 0]
+    assert (sample / "_images" / "dot.png").as_uri() in book.styles[1]
+    assert [(entry.words, entry.target, entry.level) for entry in book.entries] == [
+        ("Start", "index", 1),
+        ("Part one", "chapters-one", 0),
+        ("1. One title", "chapters-one", 1),
+        ("1.1. Deep", "chapters-one--deep", 2),
+        ("2. Two", "chapters-two", 1),
+        ("2.1. Deep", "chapters-two--deep", 2),
+    ]
+
+
+def titles(outline: list[Any]) -> Iterator[Any]:
+    for item in outline:
+        if isinstance(item, list):
+            yield from titles(item)
+        else:
+            yield item
+
+
+def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
+    sample: Path, browser: Browser, tmp_path: Path
+) -> None:
+    target = tmp_path / "book.pdf"
+    pdf.make(browser, sample, SAMPLE, target)
+    reader = PdfReader(target)
+    texts = [" ".join(page.extract_text().split()) for page in reader.pages]
+    assert texts[0].startswith("Why attention divides by")
+    assert texts[1].startswith("2 Contents")
+    # each line of the contents names the page on which the heading stands
+    wanted = {"Start": 3, "1. One title": 0, "1.1. Deep": 0, "2. Two": 0, "2.1. Deep": 0}
+    for heading in wanted:
+        (wanted[heading],) = [n for n, text in enumerate(texts, 1) if n > 2 and heading in text]
+        assert f"{heading} {wanted[heading]}" in texts[1]
+    assert wanted["2. Two"] < wanted["2.1. Deep"]
+    marks = {
+        mark.title: reader.get_destination_page_number(mark) + 1 for mark in titles(reader.outline)
+    }
+    assert wanted.items() <= marks.items()
+    # each page but the first has its number, which the text of the PDF begins with
+    assert all(text.startswith(f"{n} ") for n, text in enumerate(texts, 1) if n > 1)
+    assert "Forty-two." in texts[wanted["1.1. Deep"] - 1]
+    everything = " ".join(texts)
+    assert not any(word in everything for word in ("Slide me", "Way in", "Not this"))
+    places = reader.named_destinations
+    links = [note.get_object() for page in reader.pages for note in page.get("/Annots", [])]
+    inside = [note["/Dest"] for note in links if "/Dest" in note]
+    assert len(inside) == 6 + 5, "the contents, and the text's own"
+    assert all(f"/{str(place).lstrip('/')}" in places for place in inside)
+    outside = [note["/A"]["/URI"] for note in links if "/A" in note]
+    assert outside == ["https://example.org/"]
+    assert reader.trailer["/Root"]["/MarkInfo"]["/Marked"], "screen readers get its structure"
+
+
+def test_a_chapter_of_the_site_fits_on_paper(site: Path, browser: Browser, tmp_path: Path) -> None:
+    chapters = [Chapter("chapters/01_puzzle"), Chapter("chapters/summary")]
+    markup = pdf.whole(Merger(site, chapters).book(), "", "Title", {})
+    (tmp_path / "book.html").write_text(markup, encoding="utf-8")
+    width = 658  # of A4 less its margins, in pixels
+    page = browser.new_page(
+        viewport={"width": width, "height": 900}, java_script_enabled=True, color_scheme="light"
+    )
+    page.emulate_media(media="print")
+    page.goto((tmp_path / "book.html").as_uri())
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll("article *")].filter((node) => {
+          const box = node.getBoundingClientRect();
+          return box.width > 2 && box.height > 2 && box.right > innerWidth + 1;
+        }).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 40)}`)"""
+    )
+    broken = page.evaluate("() => [...document.images].filter((one) => !one.naturalWidth).length")
+    page.close()
+    assert wide == []
+    assert broken == 0
+
+
+def test_contents_without_numbers_are_ready_for_them() -> None:
+    made = contents([pdf.Entry("Part", "a", 0), pdf.Entry("A & B", "a", 1)], {"a": 12})
+    page = BeautifulSoup(made, "html.parser")
+    assert [line.get_text() for line in page.select("li")] == ["Part", "A & B12"]
+    assert [link["href"] for link in page.select("a")] == ["#a", "#a"]
+
+
+def test_a_site_without_a_page_is_refused(sample: Path, tmp_path: Path) -> None:
+    shutil.copytree(sample, tmp_path / "html")
+    (tmp_path / "html" / "index.html").write_text("<p>Nothing</p>", encoding="utf-8")
+    with pytest.raises(ValueError, match="no article"):
+        Merger(tmp_path / "html", SAMPLE)
+
+
+def test_the_examples_run() -> None:
+    assert doctest.testmod(pdf).failed == 0

@@ -1,0 +1,344 @@
+"""Print the built site as one PDF with a title page, contents and bookmarks.
+
+    python tools/pdf.py        makes _build/why-attention-divides.pdf from _build/html
+
+The articles of all pages become one page, in the order of ``_toc.yml``, on which links between
+chapters lead from one place to another. Chromium prints it twice: the first time tells on which
+page everything begins, the second has those numbers in its contents. Figures that move are printed
+as they stand before anyone touches them, and everything folded is open, solutions included. The PDF
+is put on the site too, whose pages then link it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import yaml
+from bs4 import BeautifulSoup, Tag
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from attnlib import __version__  # noqa: E402
+from tools.chromium import find_chromium  # noqa: E402
+from tools.downloads import PDF, SITE, link, sized  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+STYLE = Path(__file__).with_name("pdf.css")
+# What takes a pointer or a script, what belongs to a screen, and cells that print once more what
+# the text says.
+NOT_PRINTED = (
+    "script, noscript, template, button, input, select, textarea, .headerlink, .pst-js-only, "
+    ".progress-note, .my-progress, .tag_prose, nav, .figure-controls, [hidden]"
+)
+REFERENCES = ("aria-labelledby", "aria-describedby", "aria-controls", "for", "headers")
+URL_IN_STYLE = re.compile(r"url\(\s*([\"']?)(?!data:|#)(?P<address>[^\"')]+)\1\s*\)")
+FRAGMENT_IN_ATTRIBUTE = re.compile(r"url\(\s*[\"']?#([^\"')]+)[\"']?\s*\)")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page of the site: its name, and the title of the part that it opens, if it does."""
+
+    name: str
+    part: str = ""
+
+    @property
+    def slug(self) -> str:
+        """What its identifiers begin with."""
+        return self.name.replace("/", "-")
+
+
+@dataclass
+class Entry:
+    """A line of the contents."""
+
+    words: str
+    target: str
+    level: int
+
+
+@dataclass
+class Book:
+    """The pages as one: contents, styles, text."""
+
+    entries: list[Entry] = field(default_factory=list)
+    styles: list[str] = field(default_factory=list)
+    articles: list[str] = field(default_factory=list)
+
+
+def pages(toc: Mapping[str, Any]) -> Iterator[Chapter]:
+    """Yield the pages of a table of contents in their order.
+
+    Examples
+    --------
+    >>> [page.name for page in pages({"root": "index", "parts": [{"caption": "One",
+    ...     "chapters": [{"file": "a", "sections": [{"file": "a/b"}]}]}]})]
+    ['index', 'a', 'a/b']
+    """
+    if "root" in toc:
+        yield Chapter(toc["root"])
+    for part in toc.get("parts", []):
+        for position, chapter in enumerate(part.get("chapters", [])):
+            yield Chapter(chapter["file"], part.get("caption", "") if position == 0 else "")
+            yield from pages(chapter)
+    for section in toc.get("sections", []):
+        yield Chapter(section["file"])
+        yield from pages(section)
+
+
+def absolute_styles(sheet: str, base: str) -> str:
+    """Return a style sheet that finds its files from anywhere.
+
+    Examples
+    --------
+    >>> absolute_styles("a { src: url(fonts/a.woff2) }", "file:///site/a.css")
+    'a { src: url("file:///site/fonts/a.woff2") }'
+    """
+    return URL_IN_STYLE.sub(lambda found: f'url("{urljoin(base, found["address"])}")', sheet)
+
+
+def styles_of(page: BeautifulSoup, address: str) -> Iterator[str]:
+    """Yield what gives a page its looks, as markup that works from anywhere."""
+    for tag in page.select("link[rel~=stylesheet], style"):
+        if tag.name == "style":
+            yield f"<style>{absolute_styles(tag.get_text(), address)}</style>"
+        else:
+            yield f'<link rel="stylesheet" href="{escape(urljoin(address, str(tag["href"])))}">'
+
+
+def tidy(article: Tag) -> None:
+    """Take away what cannot be printed, and open what is folded."""
+    for tag in article.select(NOT_PRINTED):
+        tag.decompose()
+    for heading in article.select("h1, h2, h3"):
+        for text in heading.find_all(string=re.compile(r"\s")):
+            text.replace_with(" ".join(text.split("\n")))
+    for tag in article.select("details"):
+        tag["open"] = ""
+    for tag in article.select("img[loading], iframe[loading]"):
+        del tag["loading"]
+
+
+class Merger:
+    """Makes one page of many.
+
+    Parameters
+    ----------
+    site : Path
+        The folder of the built site.
+    chapters : sequence of Chapter
+        The pages to take, in order.
+    """
+
+    def __init__(self, site: Path, chapters: Sequence[Chapter]) -> None:
+        self.site = site.resolve()
+        self.chapters = {chapter.name: chapter for chapter in chapters}
+        self.documents = {}
+        self.anchors = set()
+        for chapter in chapters:
+            text = (self.site / f"{chapter.name}.html").read_text(encoding="utf-8")
+            document = BeautifulSoup(text, "html.parser")
+            self.documents[chapter.name] = document
+            article = self.article(chapter)
+            self.anchors |= {f"{chapter.slug}--{tag['id']}" for tag in article.select("[id]")}
+
+    def article(self, chapter: Chapter) -> Tag:
+        """Return the text of a page."""
+        found = self.documents[chapter.name].select_one("article")
+        if found is None:
+            raise ValueError(f"{chapter.name}.html has no article")
+        return found
+
+    def inner(self, chapter: Chapter, address: str) -> str:
+        """Return where a link of a page leads: within the book, outside, or nowhere ("")."""
+        parts = urlsplit(address)
+        if parts.scheme or parts.netloc:
+            return address
+        name = chapter.name
+        if parts.path:
+            home = (self.site / f"{chapter.name}.html").parent
+            path = (home / unquote(parts.path)).resolve()
+            if not path.is_relative_to(self.site):
+                return ""
+            name = path.relative_to(self.site).as_posix().removesuffix(".html")
+        target = self.chapters.get(name)
+        if target is None:
+            return ""
+        anchor = f"{target.slug}--{unquote(parts.fragment)}"
+        return f"#{anchor}" if anchor in self.anchors else f"#{target.slug}"
+
+    def rename(self, chapter: Chapter, article: Tag) -> None:
+        """Let identifiers be the chapter's own, and what refers to them follow."""
+        prefix = f"{chapter.slug}--"
+        for tag in article.find_all(True):
+            if tag.get("id"):
+                tag["id"] = f"{prefix}{tag['id']}"
+            for name, value in list(tag.attrs.items()):
+                if name in REFERENCES:
+                    names = value if isinstance(value, list) else str(value).split()
+                    tag[name] = " ".join(f"{prefix}{each}" for each in names)
+                elif isinstance(value, str) and "url(" in value:
+                    tag[name] = FRAGMENT_IN_ATTRIBUTE.sub(rf"url(#{prefix}\1)", value)
+            if tag.name == "use" and str(tag.get("href", "")).startswith("#"):
+                tag["href"] = f"#{prefix}{str(tag['href'])[1:]}"
+
+    def relink(self, chapter: Chapter, article: Tag) -> None:
+        """Let links and pictures lead where they led from the page."""
+        base = (self.site / f"{chapter.name}.html").as_uri()
+        for tag in article.select("a[href]"):
+            if found := self.inner(chapter, str(tag["href"])):
+                tag["href"] = found
+            else:
+                del tag["href"]
+        for tag in article.select("img, source"):
+            for name in ("src", "srcset"):
+                if tag.get(name):
+                    tag[name] = urljoin(base, str(tag[name]))
+
+    def book(self) -> Book:
+        """Return all pages as one."""
+        made = Book()
+        for chapter in self.chapters.values():
+            address = (self.site / f"{chapter.name}.html").as_uri()
+            made.styles += styles_of(self.documents[chapter.name], address)
+            article = self.article(chapter)
+            tidy(article)
+            self.rename(chapter, article)
+            self.relink(chapter, article)
+            if chapter.part:
+                made.entries.append(Entry(chapter.part, chapter.slug, 0))
+            for heading in article.select("h1, section > section > h2"):
+                section = heading.find_parent("section")
+                level = 1 if heading.name == "h1" else 2
+                target = chapter.slug if level == 1 else str(section["id"]) if section else ""
+                made.entries.append(Entry(" ".join(heading.get_text().split()), target, level))
+            text = article.decode_contents()
+            made.articles.append(
+                f'<div class="printed-page" id="{chapter.slug}">'
+                f'<article class="bd-article">{text}</article></div>'
+            )
+        made.styles = list(dict.fromkeys(made.styles))
+        return made
+
+
+def contents(entries: Sequence[Entry], numbers: Mapping[str, int]) -> str:
+    """Return the contents, with the numbers of the pages that are known."""
+    lines = []
+    for entry in entries:
+        number = numbers.get(entry.target, 0)
+        shown = f'<span class="page-number">{number or ""}</span>' if entry.level else ""
+        words = f'<span class="words">{escape(entry.words)}</span>'
+        link_there = f'<a href="#{escape(entry.target)}">{words}{shown}</a>'
+        lines.append(f'<li class="level-{entry.level}">{link_there}</li>')
+    return (
+        '<section class="printed-page contents" id="contents"><h1>Contents</h1>'
+        f"<ol>{''.join(lines)}</ol></section>"
+    )
+
+
+def title_page(title: str, author: str, version: str) -> str:
+    """Return the first page."""
+    return (
+        f'<section class="title-page"><p class="title">{escape(title)}</p>'
+        f"<p>{escape(author)}</p><p>Version {escape(version)}</p>"
+        "<p>Text and figures: CC BY 4.0. Code: BSD 3-Clause.</p></section>"
+    )
+
+
+def whole(book: Book, opening: str, title: str, numbers: Mapping[str, int]) -> str:
+    """Return the one page to print."""
+    style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
+    return (
+        '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head>'
+        f'<meta charset="utf-8"><title>{escape(title)}</title>{"".join(book.styles)}{style}</head>'
+        f'<body>{opening}{contents(book.entries, numbers)}<main class="bd-content">'
+        f"{''.join(book.articles)}</main></body></html>"
+    )
+
+
+def page_numbers(path: Path) -> dict[str, int]:
+    """Return on which page of a PDF each place that a link leads to lies."""
+    from pypdf import PdfReader
+
+    reader = PdfReader(path)
+    found = {}
+    for name, place in reader.named_destinations.items():
+        number = reader.get_destination_page_number(place)
+        if number is not None:
+            found[unquote(name.lstrip("/"))] = number + 1
+    return found
+
+
+def print_page(browser: Browser, markup: str, folder: Path, target: Path) -> None:
+    """Print a page from a folder's file, with bookmarks and tags for screen readers."""
+    source = folder / "book.html"
+    source.write_text(markup, encoding="utf-8")
+    page = browser.new_page(color_scheme="light", java_script_enabled=False)
+    page.goto(source.as_uri(), wait_until="load")
+    page.pdf(
+        path=target,
+        outline=True,
+        tagged=True,
+        prefer_css_page_size=True,
+        print_background=True,
+    )
+    page.close()
+
+
+def make(browser: Browser, site: Path, chapters: Sequence[Chapter], target: Path) -> None:
+    """Print some pages of a site into a PDF."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    title = config["title"]
+    opening = title_page(title, config["author"], __version__)
+    book = Merger(site, chapters).book()
+    with tempfile.TemporaryDirectory() as work:
+        numbers: dict[str, int] = {}
+        for _pass in ("where everything is", "with the numbers"):
+            print_page(browser, whole(book, opening, title, numbers), Path(work), target)
+            known, numbers = numbers, page_numbers(target)
+        if any(known.get(entry.target) != numbers.get(entry.target) for entry in book.entries):
+            raise ValueError("the numbers of the contents have moved what they number")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Make the PDF, and return the process's exit status."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args(arguments)
+    executable = find_chromium()
+    if executable is None:
+        sys.stderr.write("the PDF needs a Chromium or Chrome, and none was found\n")
+        return 1
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    is_root = sys.platform != "win32" and os.geteuid() == 0
+    target = SITE.parent / PDF
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox"] if is_root else []
+        browser = playwright.chromium.launch(executable_path=executable, args=options)
+        make(browser, SITE, list(pages(toc)), target)
+        browser.close()
+    shutil.copyfile(target, SITE / PDF)
+    link(SITE)
+    sys.stdout.write(f"wrote {target}, {sized(target.stat().st_size)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
