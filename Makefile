@@ -26,10 +26,13 @@ LIGHTHOUSE := .lighthouse
 GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 
-.PHONY: hat makes package of attnlib pinned like the rest venv-release subst help book \
-	test serve lab notebooks practice lint format lock bench bench-figures sweep bench-site \
-	bench-grading links release-check release grade grades-export formgrader \
-	grade-scheduler grade-worker clean colab archive pdf downloads \
+# What makes a package of attnlib, pinned like the rest.
+RELEASE := .venv-release
+RELEASE_RUN := $(subst $(VENV),$(RELEASE),$(RUN))
+
+.PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep \
+	bench-site bench-grading links release-check release grade grades-export formgrader \
+	grade-scheduler grade-worker clean
 
 help:
 	@echo "make book       build the site in _build/html"
@@ -69,6 +72,8 @@ serve: $(VENV)/.book
 		--re-ignore "__pycache__|\.ipynb_checkpoints" \
 		--open-browser --port 0 . _build/preview
 
+# What a site offers beside its pages.
+.PHONY: archive pdf downloads colab
 archive: book
 	$(RUN) tools/downloads.py
 
