@@ -61,6 +61,9 @@ OPENING, CLOSING = frozenset("([{⌊⌈⟨"), frozenset(")]}⌋⌉⟩")
 UNBROKEN = 10
 PART = 24
 
+# What belongs to the formula before it.
+AFTER = re.compile(r"[,.;:!?)\]’”]+")
+
 # Plain text for what a title says with a formula.
 _BELOW = str.maketrans("0123456789aeijkmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₒₚᵣₛₜᵤᵥₓ")
 _ABOVE = str.maketrans("0123456789ikn⊤", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁱᵏⁿᵀ")
@@ -294,7 +297,10 @@ def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
     body = rendered(source(node), node, display=False)
     marks = {"CLASS": "math notranslate nohighlight", "data-tex": source(node)}
     opening = translator.starttag(node, "span", "", **marks)
-    translator.body.append(f"{opening}{body}</span>")
+    formula = f"{opening}{body}</span>"
+    if after := node.get("after"):
+        formula = f'<span class="math-kept">{formula}{html.escape(after)}</span>'
+    translator.body.append(formula)
     raise nodes.SkipNode
 
 
@@ -319,6 +325,14 @@ def visit_display(translator: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def keep_together(node: nodes.math) -> None:
+    """Let a formula keep the comma behind it, which browsers would put on a line of its own."""
+    following = node.next_node(descend=False, siblings=True)
+    if isinstance(following, nodes.Text) and (found := AFTER.match(following)):
+        node["after"] = found[0]
+        following.parent.replace(following, nodes.Text(following[found.end() :]))
+
+
 def hide_source(app: Sphinx, doctree: nodes.document, _page: str) -> None:
     """Keep TeX out of the search, which would take it for words and show it in titles."""
     if app.builder.format != "html":
@@ -328,6 +342,8 @@ def hide_source(app: Sphinx, doctree: nodes.document, _page: str) -> None:
         node.clear()
         if isinstance(node.parent, nodes.title):
             node += nodes.Text(plain(node["tex"]))
+        elif isinstance(node, nodes.math):
+            keep_together(node)
 
 
 def add_script(

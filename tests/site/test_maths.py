@@ -129,3 +129,16 @@ def test_copied_text_has_formulas_in_tex(browser: Browser, site: Path) -> None:
     with visit(browser, site / "chapters" / "01_puzzle.html") as seen:
         formula, text = seen.page.evaluate(copied)
     assert f"${formula}$" in text
+
+
+def test_no_comma_behind_a_formula_begins_a_line(browser: Browser, site: Path) -> None:
+    alone = """() => [...document.querySelectorAll(".math-kept")].filter((kept) => {
+      const comma = document.createRange();
+      comma.selectNodeContents(kept.lastChild);
+      const end = [...kept.querySelectorAll("math, math.breaks > mrow")].at(-1);
+      const { left, right } = end.getBoundingClientRect();
+      return right > left && comma.getBoundingClientRect().left < right - 3;
+    }).map((kept) => kept.textContent)"""
+    with visit(browser, site / "chapters" / "glossary.html", width=PHONE) as seen:
+        assert seen.page.locator(".math-kept").count() > 10
+        assert seen.page.evaluate(alone) == []
