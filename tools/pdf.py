@@ -288,7 +288,7 @@ def print_page(browser: Browser, markup: str, folder: Path, target: Path) -> Non
     source = folder / "book.html"
     source.write_text(markup, encoding="utf-8")
     page = browser.new_page(color_scheme="light", java_script_enabled=False)
-    page.goto(source.as_uri(), wait_until="load")
+    page.goto(source.as_uri(), timeout=300_000)  # milliseconds: a book of megabytes, a busy machine
     page.pdf(
         path=target,
         outline=True,
