@@ -1,12 +1,14 @@
 """Alter every formula of the package, one place at a time, and see that some test notices.
 
-``python mutation.py softmax '["<a mutant>", ...]'`` collects the tests once and runs them, noting
-which test calls which function. Then it forks for every mutant: the child puts the altered
-function's code in place of the original's, so that whoever holds the function gets the altered
-one, and runs the tests that call it, the quickest first, until one fails. Mutants that are named
-in the second argument are known to be equivalent; they would have to pass every test, which takes
-most of the time, and are not run. The result is a JSON object on the last line: the number of
-mutants, those that no test noticed, and those that were named but do not exist.
+``python mutation.py '{"softmax": ["<a mutant>", ...], "scores": []}'`` collects the tests of these
+modules once and runs them, noting which test calls which function. Then it forks for every mutant:
+the child puts the altered function's code in place of the original's, so that whoever holds the
+function gets the altered one, and runs the tests that call it until one fails: first the one that
+noticed the mutant before, then the quickest. Mutants that are named for a module are known to be
+equivalent; they would have to pass every test, which takes most of the time, and are not run. The
+result is a JSON object on the last line with, for each module, the number of mutants, those that no
+test noticed, and those that were named but do not exist. ``python mutation.py softmax scores`` runs
+them all.
 
 Mutmut and Cosmic Ray start pytest anew for each mutant or mutate whole strings and messages as
 well; a minute for all mutants, inside the test run itself, needs something smaller.
@@ -19,6 +21,7 @@ import copy
 import gc
 import importlib
 import json
+import mmap
 import os
 import signal
 import sys
@@ -27,6 +30,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -58,6 +62,8 @@ QUICK = 0.02
 """Seconds; a test that takes longer is run last."""
 SECONDS_PER_MUTANT = 30
 """An altered loop may never end; the kernel stops the child then, and that counts as noticed."""
+PLACE_BYTES = 4
+NOBODY = b"\xff" * PLACE_BYTES
 
 OPERATORS = {
     ast.Add: [ast.Sub],
@@ -184,8 +190,8 @@ def places(function: ast.FunctionDef) -> Iterator[tuple[list[ast.AST], str, int 
                     stack.append([*ancestors, child])
 
 
-def mutants(source: str) -> Iterator[tuple[str, str, ast.Module]]:
-    """Yield (description, name of the function, altered module) for every alteration."""
+def mutants(source: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield (description, altered function) for every alteration."""
     tree = ast.parse(source)
     seen: Counter[str] = Counter()
     for function in tree.body:
@@ -204,7 +210,7 @@ def mutants(source: str) -> Iterator[tuple[str, str, ast.Module]]:
                 seen[change] += 1
                 if seen[change] > 1:
                     change += f" ({seen[change]})"
-                yield change, function.name, tree
+                yield change, function
                 _put(parent, field, index, original)
 
 
@@ -232,15 +238,15 @@ def _shown(node: ast.AST) -> str:
     return text if len(text) <= 90 else f"{text[:60]}...{text[-27:]}"
 
 
-def install(tree: ast.Module, function: str, module: str) -> None:
+def install(function: ast.FunctionDef, module: str) -> None:
     """Put the altered function's code and defaults in place of the original's."""
-    namespace = {"__name__": f"attnlib.{module}"}
-    code = compile(ast.fix_missing_locations(tree), f"<mutant of {module}>", "exec")
-    exec(code, namespace)  # noqa: S102
+    original: FunctionType = getattr(sys.modules[f"attnlib.{module}"], function.name)
     special = importlib.import_module("scipy.special")
-    original: FunctionType = getattr(sys.modules[f"attnlib.{module}"], function)
     original.__globals__.update({name: getattr(special, name) for name in SPECIAL.values()})
-    altered = namespace[function]
+    namespace = dict(original.__globals__)
+    alone = ast.fix_missing_locations(ast.Module([function], []))
+    exec(compile(alone, f"<mutant of {module}>", "exec"), namespace)  # noqa: S102
+    altered = namespace[function.name]
     original.__code__ = altered.__code__
     original.__defaults__ = altered.__defaults__
     original.__kwdefaults__ = altered.__kwdefaults__
@@ -249,104 +255,139 @@ def install(tree: ast.Module, function: str, module: str) -> None:
 def watch(module: str) -> set[str]:
     """Let every function of the module put its name into the set returned when it is called."""
     called: set[str] = set()
-    tree = ast.parse((PACKAGE / f"{module}.py").read_text("utf-8"))
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    for function in functions:
-        function.body[0:0] = ast.parse(f"_called.add({function.name!r})").body
     vars(sys.modules[f"attnlib.{module}"])["_called"] = called
-    for function in functions:
-        install(tree, function.name, module)
+    for function in ast.parse((PACKAGE / f"{module}.py").read_text("utf-8")).body:
+        if isinstance(function, ast.FunctionDef):
+            function.body[0:0] = ast.parse(f"_called.add({function.name!r})").body
+            install(function, module)
     return called
 
 
-class MutationRun:
-    """A pytest plugin that runs the collected tests once for every mutant of a module."""
+def concerns(item: pytest.Item, module: str) -> bool:
+    """Tell whether a test may be about a module.
 
-    def __init__(self, module: str, equivalent: set[str]) -> None:
-        self.module = module
-        self.unseen = set(equivalent)
-        self.equivalent = frozenset(equivalent)
-        self.survivors: list[str] = []
-        self.count = 0
+    The errors of other modules' functions are left out, unless many modules use this one.
+    """
+    if item.path.name not in TEST_FILES[module]:
+        return False
+    if module.startswith("_") or item.path.name != "test_errors.py":
+        return True
+    if not hasattr(item, "callspec"):
+        return True
+    function = getattr(attnlib, item.callspec.params.get("name", ""), None)
+    return getattr(function, "__module__", None) == f"attnlib.{module}"
+
+
+class Callers:
+    """The tests that call a function, the most promising first.
+
+    That is the quick tests of the module itself, then the many of its errors, then the slow; and
+    of the quick and of the slow ones first the one that noticed something last.
+    """
+
+    def __init__(self, tests: list[tuple[bool, bool, float, int, pytest.Item]]) -> None:
+        tests.sort()
+        self.items = [item for *_, item in tests]
+        self.n_quick = sum(not slow for slow, *_ in tests)
+
+    def promote(self, place: int) -> None:
+        """Put the test at a place before the others that are as quick or as slow."""
+        self.items.insert(0 if place < self.n_quick else self.n_quick, self.items.pop(place))
+
+
+class MutationRun:
+    """A pytest plugin that runs the collected tests once for every mutant of some modules."""
+
+    def __init__(self, equivalent: dict[str, list[str]]) -> None:
+        self.equivalent = equivalent
+        self.reports: dict[str, dict[str, Any]] = {}
+        self.noticed_by = mmap.mmap(-1, PLACE_BYTES)  # shared with the children
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out the errors of other modules' functions, unless many modules use this one."""
-        if not self.module.startswith("_"):
-            items[:] = [item for item in items if self.concerns(item)]
-
-    def concerns(self, item: pytest.Item) -> bool:
-        """Tell whether a test of errors is about a function of the module itself."""
-        if item.path.name != "test_errors.py" or not hasattr(item, "callspec"):
-            return True
-        function = getattr(attnlib, item.callspec.params.get("name", ""), None)
-        return getattr(function, "__module__", None) == f"attnlib.{self.module}"
+        """Leave out what is about none of the modules."""
+        items[:] = [item for item in items if any(concerns(item, m) for m in self.equivalent)]
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run every test once, then for every mutant the tests that call what it alters."""
         callers = self.watched_run(session.items)
         gc.freeze()  # else the children copy every page that the collector marks
-        source = (PACKAGE / f"{self.module}.py").read_text("utf-8")
-        for change, function, tree in mutants(source):
-            self.count += 1
-            self.unseen.discard(change)
-            if change in self.equivalent:
-                continue
-            if not self.notices(tree, function, callers.get(function, [])):
-                self.survivors.append(change)
+        for module, equivalent in self.equivalent.items():
+            count, survivors, unseen = 0, [], set(equivalent)
+            for change, function in mutants((PACKAGE / f"{module}.py").read_text("utf-8")):
+                count += 1
+                unseen.discard(change)
+                tests = callers.get((module, function.name))
+                if change not in equivalent and not self.notices(function, module, tests):
+                    survivors.append(change)
+            self.reports[module] = {
+                "count": count,
+                "survivors": survivors,
+                "unknown": sorted(unseen),
+            }
         return True
 
-    def watched_run(self, items: list[pytest.Item]) -> dict[str, list[pytest.Item]]:
-        """Return the tests that call each function, the most promising first.
-
-        That is the quick tests of the module itself, then the many of its errors, then the slow.
-        """
-        callers: dict[str, list[tuple[bool, bool, float, int, pytest.Item]]] = {}
-        own = f"test_{self.module}.py"
-        called = watch(self.module)
+    def watched_run(self, items: list[pytest.Item]) -> dict[tuple[str, str], Callers]:
+        """Return the tests that call each function of each module."""
+        callers: dict[tuple[str, str], list[tuple[bool, bool, float, int, pytest.Item]]] = {}
+        called = {module: watch(module) for module in self.equivalent}
         for number, item in enumerate(items):
-            called.clear()
+            for names in called.values():
+                names.clear()
             started = time.perf_counter()
             failure = first_failure([item])
             if failure:
-                raise RuntimeError(f"a test fails without any mutant: {failure}")
+                raise RuntimeError(f"a test fails without any mutant: {failure[1]}")
             seconds = time.perf_counter() - started
-            entry = (seconds > QUICK, own != item.path.name, seconds, number, item)
-            for function in called:
-                callers.setdefault(function, []).append(entry)
-        return {name: [item for *_, item in sorted(tests)] for name, tests in callers.items()}
+            for module in called:
+                if concerns(item, module):
+                    own = item.path.name == f"test_{module}.py"
+                    entry = (seconds > QUICK, not own, seconds, number, item)
+                    for function in called[module]:
+                        callers.setdefault((module, function), []).append(entry)
+        return {key: Callers(tests) for key, tests in callers.items()}
 
-    def notices(self, tree: ast.Module, function: str, items: list[pytest.Item]) -> bool:
+    def notices(self, function: ast.FunctionDef, module: str, tests: Callers | None) -> bool:
         """Run the tests in a child that has the altered function."""
-        if not items:
+        if tests is None:
             return False
         sys.stdout.flush()
+        self.noticed_by[:] = NOBODY
         child = os.fork()
         if child == 0:
             status = 1
             try:
                 signal.alarm(SECONDS_PER_MUTANT)
-                install(tree, function, self.module)
-                status = 1 if first_failure(items) else 0
+                install(function, module)
+                failure = first_failure(tests.items)
+                if failure:
+                    self.noticed_by[:] = failure[0].to_bytes(PLACE_BYTES)
+                status = 1 if failure else 0
             finally:
                 os._exit(status)
-        return os.waitpid(child, 0)[1] != 0
+        status = os.waitpid(child, 0)[1]
+        if self.noticed_by[:] != NOBODY:
+            tests.promote(int.from_bytes(self.noticed_by[:]))
+        return status != 0
 
 
-def first_failure(items: list[pytest.Item]) -> str | None:
-    """Run tests until one fails, and return what it says."""
-    for item, following in zip(items, [*items[1:], None], strict=True):
+def first_failure(items: list[pytest.Item]) -> tuple[int, str] | None:
+    """Run tests until one fails, and return its place and what it says."""
+    for place, item in enumerate(items):
+        following = items[place + 1] if place + 1 < len(items) else None
         for report in runtestprotocol(item, log=False, nextitem=following):
             if report.failed:
-                return f"{item.nodeid}\n{report.longreprtext}"
+                return place, f"{item.nodeid}\n{report.longreprtext}"
     return None
 
 
-def main(module: str, equivalent: str = "[]") -> int:
-    """Run the tests against every mutant of the module and print what survived."""
+def main(*asked: str) -> int:
+    """Run the tests against every mutant of the modules and print what survived."""
     os.environ["ATTNLIB_HYPOTHESIS_PROFILE"] = "mutants"
-    run = MutationRun(module, set(json.loads(equivalent)))
+    by_name = asked[0].startswith("{")
+    run = MutationRun(json.loads(asked[0]) if by_name else {module: [] for module in asked})
+    files = sorted({name for module in run.equivalent for name in TEST_FILES[module]})
     arguments = [
-        *(str(HERE / name) for name in TEST_FILES[module]),
+        *(str(HERE / name) for name in files),
         f"--confcutdir={HERE}",
         f"--rootdir={HERE.parents[1]}",
         "-m",
@@ -362,8 +403,7 @@ def main(module: str, equivalent: str = "[]") -> int:
     ]
     status = pytest.main(arguments, plugins=[run])
     print()
-    report = {"count": run.count, "survivors": run.survivors, "unknown": sorted(run.unseen)}
-    print(json.dumps(report))
+    print(json.dumps(run.reports))
     return int(status)
 
 
