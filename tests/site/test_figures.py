@@ -15,10 +15,10 @@ from attnlib import figures
 from attnlib.figures._base import LiveFigure
 from benchmarks import figure_report
 from benchmarks.figures import places
-from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, visit
+from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, Visit, visit
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 PAGES = {
     figures.Collapse: "index.html",
@@ -102,12 +102,13 @@ def same(shown: list[Any], wanted: list[Any]) -> bool:
 class Shown:
     """One figure on a page."""
 
-    def __init__(self, page: Page, kind: type[LiveFigure]) -> None:
-        self.page = page
-        self.place = page.locator(f'[data-figure="{kind.module}"]').first
+    def __init__(self, seen: Visit, kind: type[LiveFigure]) -> None:
+        self.page, self.errors = seen.page, seen.errors
+        self.place = seen.page.locator(f'[data-figure="{kind.module}"]').first
         self.form = self.place.locator("form")
         self.controls: dict[str, list[Any]] = dict(self.form.evaluate(CONTROLS))
         self.presets: list[dict[str, Any]] = self.form.evaluate(PRESETS)
+        self.first = self.described()
 
     def walk(self, steps: list[list[tuple[str, Any]]]) -> list[Any]:
         """Return picture and settings after each of some steps."""
@@ -131,79 +132,88 @@ def markups(kind: type[LiveFigure], states: list[dict[str, Any]]) -> Iterator[st
         yield figure.markup()
 
 
-@pytest.mark.parametrize("kind", PAGES, ids=lambda kind: kind.__name__)
+@pytest.fixture(scope="class")
+def shown(browser: Browser, site: Path, kind: type[LiveFigure]) -> Iterator[Shown]:
+    """Open a page once for all that is tried on its figure."""
+    with visit(browser, site / PAGES[kind]) as seen:
+        yield Shown(seen, kind)
+
+
+@pytest.fixture
+def fresh(shown: Shown) -> Iterator[Shown]:
+    """Return the figure as it was when the page came, and look for errors afterwards."""
+    shown.page.set_viewport_size({"width": DESK, "height": 900})
+    shown.walk([[RESET]])
+    assert shown.described() == shown.first
+    yield shown
+    assert not shown.errors, "\n".join(shown.errors)
+
+
+@pytest.mark.parametrize("kind", PAGES, ids=lambda kind: kind.__name__, scope="class")
 class TestEveryFigure:
     def test_it_shows_what_attnlib_computes_at_every_stop(
-        self, browser: Browser, site: Path, kind: type[LiveFigure]
+        self, fresh: Shown, kind: type[LiveFigure]
     ) -> None:
-        with visit(browser, site / PAGES[kind]) as seen:
-            shown, start = Shown(seen.page, kind), kind().values()
-            steps: list[list[tuple[str, Any]]] = [[]]
-            states = [start]
-            for name, stops in shown.controls.items():
-                steps += [[RESET, (name, value)] for value in stops]
-                states += [start | {name: value} for value in stops]
-            steps += [[RESET, ("presets", place)] for place in range(len(shown.presets))]
-            states += [start | preset for preset in shown.presets]
-            rng = np.random.default_rng(5)
-            for _ in range(30):
-                chosen = {
-                    name: stops[rng.integers(len(stops))] for name, stops in shown.controls.items()
-                }
-                step = [RESET, *chosen.items()]
-                if shown.presets and rng.random() < 0.5:
-                    place = int(rng.integers(len(shown.presets)))
-                    step.append(("presets", place))
-                    chosen |= shown.presets[place]
-                steps.append(step)
-                states.append(start | chosen)
-            wanted = seen.page.evaluate(PARSE, list(markups(kind, states)))
-            pairs = zip(shown.walk(steps), wanted, states, strict=True)
-            for (picture, settings), (other, others), state in pairs:
-                assert same(picture, other), state
-                assert settings == others, state
-        assert not seen.errors, "\n".join(seen.errors)
+        start = kind().values()
+        steps: list[list[tuple[str, Any]]] = [[]]
+        states = [start]
+        for name, stops in fresh.controls.items():
+            steps += [[RESET, (name, value)] for value in stops]
+            states += [start | {name: value} for value in stops]
+        steps += [[RESET, ("presets", place)] for place in range(len(fresh.presets))]
+        states += [start | preset for preset in fresh.presets]
+        rng = np.random.default_rng(5)
+        for _ in range(30):
+            chosen = {
+                name: stops[rng.integers(len(stops))] for name, stops in fresh.controls.items()
+            }
+            step = [RESET, *chosen.items()]
+            if fresh.presets and rng.random() < 0.5:
+                place = int(rng.integers(len(fresh.presets)))
+                step.append(("presets", place))
+                chosen |= fresh.presets[place]
+            steps.append(step)
+            states.append(start | chosen)
+        wanted = fresh.page.evaluate(PARSE, list(markups(kind, states)))
+        pairs = zip(fresh.walk(steps), wanted, states, strict=True)
+        for (picture, settings), (other, others), state in pairs:
+            assert same(picture, other), state
+            assert settings == others, state
 
     def test_each_stop_of_each_control_changes_it_and_reset_takes_it_back(
-        self, browser: Browser, site: Path, kind: type[LiveFigure]
+        self, fresh: Shown, kind: type[LiveFigure]
     ) -> None:
-        with visit(browser, site / PAGES[kind]) as seen:
-            shown = Shown(seen.page, kind)
-            first = shown.described()
-            for name, stops in shown.controls.items():
-                pictures = [picture for picture, _ in shown.walk([[(name, v)] for v in stops])]
-                assert all(one != other for one, other in itertools.pairwise(pictures)), name
-            presets = shown.walk([[("presets", place)] for place in range(len(shown.presets))])
-            assert len({str(picture) for picture, _ in presets}) == len(shown.presets)
-            for button in shown.form.locator("button[name]").all():
-                before = shown.described()
-                button.click()
-                assert shown.described() != before
-            shown.form.locator("button[type=reset]").click()
-            assert shown.described() == first
-            # what stands below stays where it is
-            steps = [[(name, value)] for name, stops in shown.controls.items() for value in stops]
-            steps += [[("presets", place)] for place in range(len(shown.presets))]
-            for width in (SMALL_PHONE, PHONE, DESK):
-                seen.page.set_viewport_size({"width": width, "height": 900})
-                heights = shown.heights(steps)
-                assert max(heights) - min(heights) < 0.5, (width, heights)
+        for name, stops in fresh.controls.items():
+            pictures = [picture for picture, _ in fresh.walk([[(name, v)] for v in stops])]
+            assert all(one != other for one, other in itertools.pairwise(pictures)), name
+        presets = fresh.walk([[("presets", place)] for place in range(len(fresh.presets))])
+        assert len({str(picture) for picture, _ in presets}) == len(fresh.presets)
+        for button in fresh.form.locator("button[name]").all():
+            before = fresh.described()
+            button.click()
+            assert fresh.described() != before
+        fresh.form.locator("button[type=reset]").click()
+        assert fresh.described() == fresh.first
+        # what stands below stays where it is
+        steps = [[(name, value)] for name, stops in fresh.controls.items() for value in stops]
+        steps += [[("presets", place)] for place in range(len(fresh.presets))]
+        for width in (SMALL_PHONE, PHONE, DESK):
+            fresh.page.set_viewport_size({"width": width, "height": 900})
+            heights = fresh.heights(steps)
+            assert max(heights) - min(heights) < 0.5, (kind, width, heights)
 
-    def test_it_answers_to_keys_and_touch(
-        self, browser: Browser, site: Path, kind: type[LiveFigure]
-    ) -> None:
-        with visit(browser, site / PAGES[kind], width=PHONE) as seen:
-            shown = Shown(seen.page, kind)
-            for slider in shown.form.locator("input[type=range]").all():
-                before = shown.described()
-                slider.focus()
-                at_the_left = slider.input_value() == "0"
-                seen.page.keyboard.press("ArrowRight" if at_the_left else "ArrowLeft")
-                assert shown.described() != before
-                assert slider.get_attribute("aria-valuetext")
-            targets = shown.form.locator("input[type=range], label.switch, button, select")
-            for control in targets.all():
-                assert control.bounding_box()["height"] >= 24  # WCAG 2.2, target size
+    def test_it_answers_to_keys_and_touch(self, fresh: Shown, kind: type[LiveFigure]) -> None:
+        fresh.page.set_viewport_size({"width": PHONE, "height": 900})
+        for slider in fresh.form.locator("input[type=range]").all():
+            before = fresh.described()
+            slider.focus()
+            at_the_left = slider.input_value() == "0"
+            fresh.page.keyboard.press("ArrowRight" if at_the_left else "ArrowLeft")
+            assert fresh.described() != before, kind
+            assert slider.get_attribute("aria-valuetext")
+        targets = fresh.form.locator("input[type=range], label.switch, button, select")
+        for control in targets.all():
+            assert control.bounding_box()["height"] >= 24  # WCAG 2.2, target size
 
     def test_without_scripts_the_first_picture_stands_and_no_dead_control(
         self, browser: Browser, site: Path, kind: type[LiveFigure]
@@ -231,7 +241,7 @@ def test_a_tap_on_the_map_sets_two_sliders_and_a_swipe_scrolls(
     try:
         page = context.new_page()
         page.goto((site / PAGES[kind]).as_uri())
-        shown = Shown(page, kind)
+        shown = Shown(Visit(page), kind)
         picture = shown.place.locator("[data-tap]")
         names = picture.get_attribute("data-tap").split()
         columns, rows = (shown.controls[name] for name in names)
@@ -262,7 +272,7 @@ def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, 
     try:
         page.clock.install()
         page.goto((site / PAGES[kind]).as_uri())
-        shown = Shown(page, kind)
+        shown = Shown(Visit(page), kind)
         button, slider = (shown.form.locator(f"[name={name}]") for name in ("play", "step"))
         steps = shown.controls["step"]
         place = steps.index(kind().step)
