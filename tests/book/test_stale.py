@@ -18,7 +18,7 @@ from tests.book.building import BuildResult, build
 from tests.book.notebooks import ROOT, code, notebook
 
 LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv*", "_build", "tests", "chapters", "__pycache__", ".*_cache"
+    ".git", ".venv*", ".lighthouse", "_build", "tests", "chapters", "__pycache__", ".*_cache"
 )
 FORMULA = "\n\ndef effective_positions(weights, axis=-1):\n    return {value}\n"
 # Each run leaves a mark in a file, so that runs can be counted whatever the build says.

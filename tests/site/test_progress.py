@@ -36,7 +36,18 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 LEFT_OUT = shutil.ignore_patterns(
-    *(".git", ".venv*", "_build", "tests", "chapters", "practice", "data", "docs", "*.ipynb"),
+    *(
+        ".git",
+        ".venv*",
+        ".lighthouse",
+        "_build",
+        "tests",
+        "chapters",
+        "practice",
+        "data",
+        "docs",
+        "*.ipynb",
+    ),
     *("__pycache__", ".*_cache"),
 )
 EXERCISE = """### Title of {name}
