@@ -44,6 +44,28 @@ REPAIRS = [
         r'<summary>(?=<span class="toctree-toggle")',
         '<summary aria-label="Show or hide the pages below">',
     ),
+    # The logo and the search of the sidebar stand outside every landmark, and so does the way up.
+    (
+        r'(<div id="pst-primary-sidebar")(?= class)',
+        r'\1 role="region" aria-label="Book: search and contents"',
+    ),
+    (
+        r'<button type="button"[^>]* id="pst-back-to-top">(?:.|\n)*?</button>',
+        r'<nav class="d-print-none" aria-label="Top">\g<0></nav>',
+    ),
+    (r'(<dialog id="pst-search-dialog")(?=>)', r'\1 aria-label="Search"'),
+    (r'(<dialog id="pst-primary-sidebar-modal")(?=>)', r'\1 aria-label="Book"'),
+    (r'(<dialog id="pst-secondary-sidebar-modal")(?=>)', r'\1 aria-label="This page"'),
+    # What opens hidden code is called otherwise than it reads.
+    (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    (r'(<button class="btn search-button-field [^>]*) aria-label="Search"', r"\1"),
+    # A role that is no longer one, and never was one for such an element.
+    (r' role="doc-biblioentry"', ""),
+    # The empty corner of a table is the heading of what stands below it.
+    (
+        r'<th class="head">(?:<p></p>)?</th>',
+        '<th class="head"><p class="visually-hidden">what</p></th>',
+    ),
     # A signature with one parameter a line is given as definitions of nothing.
     (r'<dl>(?=\n<dd><em class="sig-param">)', '<span class="sig-lines">'),
     (r'(<dd><em class="sig-param">.*</dd>\n)</dl>', r"\1</span>"),

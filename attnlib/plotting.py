@@ -60,10 +60,11 @@ PALETTE = {
     "unscaled": "#D55E00",
     "theory": "#333333",
     "third": "#009E73",
-    "fourth": "#AA4499",
+    "fourth": "#440055",
     "faint": "#999999",
 }
-"""Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito's set)."""
+"""Colours that stay apart under the common colour-vision deficiencies: three of Okabe and Ito's set,
+two greys, and a dark violet. ``tests/attnlib/test_colours.py`` simulates it."""
 
 SCALED = {"color": PALETTE["scaled"], "linestyle": "-", "marker": "s", "label": "divided by √dₖ"}
 """Line properties of scores that are divided, the same in every chapter."""
