@@ -63,8 +63,8 @@ PALETTE = {
     "fourth": "#440055",
     "faint": "#999999",
 }
-"""Colours that stay apart under the common colour-vision deficiencies: three of Okabe and Ito's set,
-two greys, and a dark violet. ``tests/attnlib/test_colours.py`` simulates it."""
+"""Colours that stay apart under the common deficiencies of colour vision: three of Okabe and Ito's
+set, two greys, and a dark violet. ``tests/attnlib/test_colours.py`` simulates it."""
 
 SCALED = {"color": PALETTE["scaled"], "linestyle": "-", "marker": "s", "label": "divided by √dₖ"}
 """Line properties of scores that are divided, the same in every chapter."""
