@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.book.notebooks import PAGES
+from tests.site.watching import LOAD_PICTURES, wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -235,9 +236,7 @@ def resize(page: Page, width: int) -> None:
 def choose(page: Page, scheme: str) -> None:
     """Let the reader's system change its colours."""
     page.emulate_media(color_scheme=scheme)
-    page.wait_for_function(
-        "(theme) => document.documentElement.dataset.theme === theme", arg=scheme
-    )
+    wait_until(page, "(theme) => document.documentElement.dataset.theme === theme", scheme)
 
 
 def inaccessible(page: Page, *, schemes: tuple[str, ...] = ("light", "dark")) -> list[str]:
@@ -291,6 +290,7 @@ class TestPages:
                 resize(seen.page, width)
                 found += [f"{width} px: {fault}" for fault in seen.page.evaluate(STICKING_OUT)]
             resize(seen.page, DESK)
+            seen.page.evaluate(LOAD_PICTURES)
             found += seen.page.evaluate(UNREADABLE)
             found += [*seen.foreign, *seen.errors]
             found += inaccessible(seen.page)
@@ -336,6 +336,7 @@ class TestBoxes:
             for _ in range(boxes.count()):
                 boxes.first.click()
             assert seen.page.locator(".toggle-hidden").count() == 0
+            seen.page.evaluate(LOAD_PICTURES)
             assert seen.page.evaluate(UNREADABLE) == []
         assert not seen.errors, "\n".join(seen.errors)
 

@@ -16,6 +16,7 @@ from attnlib.figures._base import LiveFigure
 from benchmarks import figure_report
 from benchmarks.figures import places
 from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, Visit, visit
+from tests.site.watching import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -260,7 +261,7 @@ def test_a_tap_on_the_map_sets_two_sliders_and_a_swipe_scrolls(
             touch = {"type": f"touch{kind_of_event}", "touchPoints": [{"x": x, "y": y - moved}]}
             finger.send("Input.dispatchTouchEvent", touch)
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        page.wait_for_function(f"scrollY > {top + 50}")
+        wait_until(page, f"scrollY > {top + 50}")
         assert shown.described() == before
     finally:
         context.close()
