@@ -29,8 +29,6 @@ ROOT = Path(__file__).resolve().parent.parent
 REPOSITORY_BUTTONS = ("use_repository_button", "use_source_button", "use_issues_button")
 # What the finished pages are relieved of: each pattern with what stands in its place.
 REPAIRS = [
-    # The theme ships its icons twice, as a font and as a script of 1.5 MB. The font does.
-    (r"\n?[ \t]*<(?:script|link)\b[^>]*scripts/fontawesome\.js[^>]*>(?:</script>)?", ""),
     # sphinx-proof gives all theorems of a page one identifier, and all proofs another.
     (r' id="proof-content"', ""),
     (
@@ -76,8 +74,6 @@ _REPAIRS = [(re.compile(pattern), instead) for pattern, instead in REPAIRS]
 SEARCH_FROM_DISK = (
     'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 )
-# What the theme copies into the site and no page of it uses.
-UNUSED_FILES = ("scripts/fontawesome.js*", "**/*.map", "sphinx-thebe.*", "*webpack-macros.html")
 READ = (
     "attnlib/**/*.py",
     "benchmarks/*report.py",
@@ -233,20 +229,6 @@ def repaired(page: str) -> str:
     return page
 
 
-def tidy_site(app: Sphinx, error: Exception | None) -> None:
-    """Repair the pages that were written and take away the files that none of them uses."""
-    if error is not None or app.builder.format != "html":
-        return
-    site = Path(app.outdir)
-    for path in site.rglob("*.html"):
-        page = path.read_text(encoding="utf-8")
-        if repaired(page) != page:
-            path.write_text(repaired(page), encoding="utf-8")
-    for pattern in UNUSED_FILES:
-        for path in (site / "_static").glob(pattern):
-            path.unlink()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     # Every build reads back the trees of all pages; Python would look for garbage in them hundreds
@@ -259,5 +241,4 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", apply_repository)
     # after the extensions that add the scripts
     app.connect("html-page-context", drop_unused_scripts, priority=900)
-    app.connect("build-finished", tidy_site)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

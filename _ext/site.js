@@ -1,0 +1,390 @@
+// What the theme's buttons do, in one script of a few kilobytes: the theme's own, Bootstrap, and
+// the scripts for copying and for closed boxes are twenty times as long. Names of classes and of
+// what is stored are theirs, so that their style sheets fit.
+
+const root = document.documentElement;
+const all = (what, within = document) => [...within.querySelectorAll(what)];
+const on = (node, event, act, options) => node?.addEventListener(event, act, options);
+const stored = (store, key, value) => {
+  try {
+    if (value === undefined) return store().getItem(key);
+    if (value === null) return store().removeItem(key);
+    return store().setItem(key, value);
+  } catch {
+    return null; // a full or locked store: things work as long as the page is open
+  }
+};
+const local = (key, value) => stored(() => localStorage, key, value);
+const session = (key, value) => stored(() => sessionStorage, key, value);
+const soon = (act, wait) => {
+  let timer;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(act, wait);
+  };
+};
+
+/* Light and dark: follow the system until the reader chooses. */
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const show = (mode) => {
+  root.dataset.mode = mode;
+  root.dataset.theme = mode === "auto" ? (dark.matches ? "dark" : "light") : mode;
+  const isDark = root.dataset.theme === "dark";
+  all(".dropdown-menu").forEach((menu) => menu.classList.toggle("dropdown-menu-dark", isDark));
+};
+const MODES = ["auto", "dark", "light"];
+const modeNow = () => (MODES.includes(root.dataset.mode) ? root.dataset.mode : "auto");
+on(dark, "change", () => show(modeNow()));
+for (const button of all(".theme-switch-button")) {
+  on(button, "click", () => {
+    // the step after "auto" always changes something
+    const order = dark.matches ? ["auto", "light", "dark"] : MODES;
+    const mode = order[(order.indexOf(modeNow()) + 1) % order.length];
+    show(mode);
+    local("mode", mode);
+    local("theme", root.dataset.theme);
+  });
+}
+show(modeNow());
+
+/* Dialogs: a click beside one closes it. */
+const closeFromOutside = ({ currentTarget: dialog, clientX, clientY }) => {
+  const { left, right, top, bottom } = dialog.getBoundingClientRect();
+  const inside = left <= clientX && clientX <= right && top <= clientY && clientY <= bottom;
+  if (dialog.open && !inside) dialog.close();
+};
+
+/* Search: the button and Ctrl+K open a field, which leads to the page of results. */
+const search = document.querySelector("#pst-search-dialog");
+const fields = all("form.bd-search input");
+const field = fields.find((input) => !search?.contains(input)) ?? fields[0];
+const toggleSearch = () => {
+  if (!field) return;
+  if (search?.contains(field)) {
+    if (search.open) search.close();
+    else search.showModal();
+  } else if (document.activeElement === field) {
+    field.blur();
+  } else {
+    field.focus();
+    field.select();
+    field.scrollIntoView({ block: "center" });
+  }
+};
+const isMac = /^(Mac|iPhone)/.test(navigator.platform);
+if (isMac) {
+  all(".search-button__kbd-shortcut .kbd-shortcut__modifier").forEach((key) => {
+    if (key.textContent === "Ctrl") key.textContent = "⌘";
+  });
+}
+on(window, "keydown", (event) => {
+  const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+  const [wanted, other] = isMac ? [metaKey, ctrlKey] : [ctrlKey, metaKey];
+  const typing = document.activeElement?.matches("input, select, textarea, button");
+  const asked = /^k$/i.test(key) && wanted && !other && !shiftKey && !altKey;
+  if (asked || (key === "/" && !typing && !ctrlKey && !metaKey && !altKey)) {
+    event.preventDefault();
+    toggleSearch();
+  }
+}, true);
+all(".search-button__button").forEach((button) => on(button, "click", toggleSearch));
+on(search, "click", closeFromOutside);
+
+/* The words that were searched for are marked on the page that the result leads to. */
+const marks = globalThis.CSS?.highlights;
+const searched = document.querySelector("#search-results") ? null : local("sphinx_highlight_terms");
+if (searched && marks) {
+  local("sphinx_highlight_terms", null);
+  const terms = searched.toLowerCase().split(/\s+/).filter(Boolean);
+  const ranges = [];
+  const walk = document.createTreeWalker(document.querySelector("article") ?? document.body,
+    NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode;
+    if (node.parentElement.closest("script, style, button, select, textarea")) continue;
+    const text = node.data.toLowerCase();
+    for (const term of terms) {
+      for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + term.length)) {
+        const range = new Range();
+        range.setStart(node, at);
+        range.setEnd(node, Math.min(at + term.length, node.length));
+        ranges.push(range);
+      }
+    }
+  }
+  if (ranges.length) {
+    marks.set("searched", new Highlight(...ranges));
+    const hide = Object.assign(document.createElement("button"), {
+      type: "button", className: "hide-searched", textContent: "Hide search matches",
+    });
+    const forget = () => {
+      marks.delete("searched");
+      hide.remove();
+    };
+    on(hide, "click", forget);
+    on(document, "keydown", ({ key }) => key === "Escape" && forget());
+    document.querySelector("#searchbox")?.append(hide);
+  }
+}
+
+/* Sidebars: beside the text where there is room, dialogs on a phone. */
+const move = (from, to) => {
+  to.append(...from.childNodes);
+  to.classList.add(...from.classList);
+  from.className = "";
+};
+for (const [side, wide] of [["primary", "(min-width: 992px)"], ["secondary", ""]]) {
+  const button = document.querySelector(`.${side}-toggle`);
+  const dialog = document.querySelector(`#pst-${side}-sidebar-modal`);
+  const sidebar = document.querySelector(`#pst-${side}-sidebar`);
+  if (!button || !dialog || !sidebar) continue;
+  on(button, "click", (event) => {
+    event.preventDefault();
+    if (wide && matchMedia(wide).matches) {
+      sidebar.classList.toggle("pst-sidebar-hidden");
+      return;
+    }
+    const before = document.activeElement;
+    move(sidebar, dialog);
+    dialog.showModal();
+    on(dialog, "close", () => {
+      move(dialog, sidebar);
+      before?.focus();
+    }, { once: true });
+  });
+  on(dialog, "click", closeFromOutside);
+}
+
+/* The sidebar stays where the reader left it, or shows where this page is in it. */
+const sidebar = document.querySelector("#pst-primary-sidebar");
+if (sidebar?.querySelector(".bd-docs-nav")) {
+  const left = Number.parseInt(session("sidebar-scroll-top"), 10);
+  const here = all(".bd-docs-nav .active", sidebar).at(-1);
+  if (!Number.isNaN(left)) {
+    sidebar.scrollTop = left;
+  } else if (here && here.getBoundingClientRect().y > innerHeight / 2) {
+    const down = here.getBoundingClientRect().y - sidebar.getBoundingClientRect().y;
+    sidebar.scrollTop = down - sidebar.clientHeight / 4;
+  }
+  on(window, "pagehide", () => session("sidebar-scroll-top", sidebar.scrollTop));
+}
+
+/* The contents of the page follow the reading. */
+const contents = document.querySelector("#pst-page-toc-nav");
+if (contents) {
+  const links = all("a[href^='#']", contents);
+  const headings = new Map();
+  for (const link of links) {
+    const target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    if (target) headings.set(target.querySelector("h1, h2, h3, h4, h5, h6") ?? target, link);
+  }
+  let still = 0; // a link was followed: the page moves, and what it passes does not count
+  const activate = (link) => {
+    for (const one of links) {
+      one.classList.toggle("active", one === link);
+      if (one === link) one.setAttribute("aria-current", "true");
+      else one.removeAttribute("aria-current");
+    }
+    all(".toc-entry", contents).forEach((entry) =>
+      entry.classList.toggle("active", entry.contains(link)));
+  };
+  const follow = (hash) => {
+    const link = hash.length > 1 && links.find((one) => one.hash === hash);
+    if (!link) return;
+    still = performance.now() + 1000;
+    activate(link);
+  };
+  follow(location.hash);
+  on(window, "hashchange", () => follow(location.hash));
+  on(window, "click", ({ target }) => {
+    const link = target.closest?.("a");
+    if (link?.hash && link.href === location.href) follow(link.hash);
+  });
+  const watch = new IntersectionObserver((entries) => {
+    const seen = entries.filter(({ isIntersecting }) => isIntersecting).at(-1);
+    if (seen && performance.now() > still) activate(headings.get(seen.target));
+  }, { rootMargin: "0px 0px -70% 0px" });
+  for (const heading of headings.keys()) watch.observe(heading);
+}
+
+/* Back to top, which shows while the reader goes up; and a line below the buttons of the page. */
+const up = document.querySelector("#pst-back-to-top");
+on(up, "click", () => scrollTo(0, 0));
+let before = scrollY;
+on(window, "scroll", () => {
+  if (up) up.style.display = scrollY < before && scrollY > 0 ? "block" : "none";
+  before = scrollY;
+}, { passive: true });
+const start = document.querySelector(".sbt-scroll-pixel-helper");
+if (start) {
+  new IntersectionObserver(([{ boundingClientRect: { y } }]) =>
+    document.body.classList.toggle("scrolled", y < 0)).observe(start);
+}
+
+/* What stands in the margin takes the place of the contents while it is there. */
+const margins = ["marginnote", "sidenote", "margin", "margin-caption", "full-width", "sidebar",
+  "popout"].flatMap((name) => [name, name.replace("-", "_")])
+  .flatMap((name) => [`article .${name}`, `article .tag_${name}`]);
+const beside = document.querySelector("div.bd-sidebar-secondary");
+const notes = beside ? all(margins.join()) : [];
+if (notes.length) {
+  const seen = new Set();
+  const watch = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) seen[isIntersecting ? "add" : "delete"](target);
+    beside.classList.toggle("hide", seen.size > 0);
+  }, { rootMargin: "0px 0px -33% 0px" });
+  notes.forEach((note) => watch.observe(note));
+}
+
+/* Menus */
+const menus = all("[data-bs-toggle='dropdown']");
+const toggleMenu = (button, open) => {
+  const menu = button.parentElement.querySelector(".dropdown-menu");
+  menu.dataset.bsPopper = "static";
+  menu.style.inset = "100% 0 auto auto";
+  [button, menu].forEach((node) => node.classList.toggle("show", open));
+  button.setAttribute("aria-expanded", String(open));
+};
+const closeMenus = (kept) => menus.forEach((button) => button !== kept && toggleMenu(button, false));
+for (const button of menus) {
+  on(button, "click", () => toggleMenu(button, !button.classList.contains("show")));
+  on(button.parentElement, "keydown", (event) => {
+    const items = all(".dropdown-item", button.parentElement);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape" && button.classList.contains("show")) {
+      toggleMenu(button, false);
+      button.focus();
+    } else if (step && items.length) {
+      event.preventDefault();
+      toggleMenu(button, true);
+      const at = items.indexOf(document.activeElement);
+      items.at(at < 0 && step < 0 ? -1 : (at + step) % items.length).focus();
+    }
+  });
+}
+if (menus.length) {
+  on(document, "click", ({ target }) => closeMenus(menus.find((one) => one.contains(target))));
+  on(document, "focusin", ({ target }) =>
+    closeMenus(menus.find((one) => one.parentElement.contains(target))));
+}
+const ACTIONS = {
+  print: () => print(),
+  fullscreen: () =>
+    document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.(),
+};
+for (const button of all("[data-action]")) on(button, "click", () => ACTIONS[button.dataset.action]?.());
+
+/* Closed boxes: an admonition of the class "dropdown" opens by its title. */
+const drawn = (paths, name) => `<svg xmlns="http://www.w3.org/2000/svg" class="${name}" ` +
+  'width="44" height="44" viewBox="0 0 24 24" stroke-width="1.5" stroke="currentColor" ' +
+  `fill="none" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`;
+const CHEVRON = drawn('<polyline points="9 6 15 12 9 18"/>', "tb-icon toggle-chevron-right");
+const setBox = (box, open) => {
+  const button = box.querySelector(":scope > .admonition-title .toggle-button");
+  box.classList.toggle("toggle-hidden", !open);
+  button.classList.toggle("toggle-button-hidden", !open);
+  button.dataset.toggleHint = open ? "Click to hide" : "Click to show";
+  button.setAttribute("aria-expanded", String(open));
+};
+const boxes = all(".admonition.dropdown, .admonition.toggle");
+boxes.forEach((box, index) => {
+  box.id ||= `toggle-${index}`;
+  box.classList.add("toggle");
+  const title = box.querySelector(".admonition-title");
+  title.insertAdjacentHTML("beforeend", `<button type="button" id="button-${box.id}" ` +
+    `class="toggle-button" data-target="${box.id}" data-button="button-${box.id}" ` +
+    `aria-label="Toggle hidden content">${CHEVRON}</button>`);
+  on(title, "click", ({ target }) => {
+    if (!target.closest("a, input, label, select")) {
+      setBox(box, box.classList.contains("toggle-hidden"));
+    }
+  });
+  setBox(box, box.classList.contains("toggle-shown"));
+});
+// whoever opens a box by its class opens it for those who hear the page, too
+const watchBoxes = new MutationObserver((changes) => {
+  for (const { target } of changes) {
+    const button = target.querySelector(":scope > .admonition-title .toggle-button");
+    const open = !target.classList.contains("toggle-hidden");
+    if (button && button.getAttribute("aria-expanded") !== String(open)) setBox(target, open);
+  }
+});
+boxes.forEach((box) => watchBoxes.observe(box, { attributes: true, attributeFilter: ["class"] }));
+// paper cannot be clicked
+let closedBoxes = [];
+on(window, "beforeprint", () => {
+  closedBoxes = boxes.filter((box) => box.classList.contains("toggle-hidden"));
+  closedBoxes.forEach((box) => setBox(box, true));
+});
+on(window, "afterprint", () => closedBoxes.forEach((box) => setBox(box, false)));
+all([".bd-header-announcement", ".bd-header", ".bd-header-article", ".bd-sidebar-primary",
+  ".bd-sidebar-secondary", ".bd-footer-article", ".bd-footer-content", ".bd-footer"].join())
+  .forEach((part) => part.classList.add("noprint"));
+
+/* Copy buttons. Examples are copied without their prompts, and then without what they print. */
+const PROMPT = /^(?:>>> |\.\.\. )/;
+const COPY = drawn('<rect x="8" y="8" width="12" height="12" rx="2"/>' +
+  '<path d="M16 8v-2a2 2 0 0 0 -2 -2h-8a2 2 0 0 0 -2 2v8a2 2 0 0 0 2 2h2"/>', "icon");
+const DONE = drawn('<path d="M5 12l5 5l10 -10"/>', "icon");
+const codeOf = (block) => {
+  const copy = block.cloneNode(true);
+  all(".linenos", copy).forEach((numbers) => numbers.remove());
+  const lines = copy.textContent.split("\n");
+  const kept = lines.some((line) => PROMPT.test(line))
+    ? lines.filter((line) => PROMPT.test(line) || !line.trim())
+    : lines;
+  return kept.map((line) => line.replace(PROMPT, "")).join("\n").replace(/\n$/, "");
+};
+const copied = async (text) => {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  // pages that came neither over an encrypted line nor from a disk have only the old way
+  const area = Object.assign(document.createElement("textarea"), { value: text });
+  area.style.cssText = "position:fixed;opacity:0";
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  if (!done) throw new Error("not copied");
+  return undefined;
+};
+all("div.highlight pre").forEach((block, index) => {
+  block.id ||= `codecell${index}`;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copybtn o-tooltip--left";
+  button.innerHTML = COPY;
+  const say = (words, icon, done) => {
+    button.dataset.tooltip = words;
+    button.setAttribute("aria-label", words);
+    button.innerHTML = icon;
+    button.classList.toggle("success", done);
+  };
+  say("Copy", COPY, false);
+  const rest = soon(() => say("Copy", COPY, false), 2000);
+  on(button, "click", async () => {
+    try {
+      await copied(codeOf(block));
+      say("Copied!", DONE, true);
+    } catch {
+      say("Failed to copy", COPY, false);
+    }
+    rest();
+  });
+  block.after(button);
+});
+
+/* What scrolls can be scrolled by keys. All is measured first and changed then. */
+const scrollers = () => {
+  const found = all("pre, .cell_output > .output, .pst-scrollable-table-container")
+    .map((node) => [node, node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight]);
+  for (const [node, scrolls] of found) {
+    if (scrolls) node.tabIndex = 0;
+    else if (node.tabIndex === 0) node.removeAttribute("tabindex");
+  }
+};
+const later = soon(scrollers, 300);
+if (document.readyState === "complete") scrollers();
+else on(window, "load", scrollers);
+on(window, "resize", later);
+const main = document.querySelector("#main-content");
+if (main) new MutationObserver(later).observe(main, { subtree: true, childList: true });
