@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
-REPOSITORY_BUTTONS = ("use_repository_button", "use_source_button", "use_issues_button")
 # What the finished pages are relieved of: each pattern with what stands in its place.
 REPAIRS = [
     # sphinx-proof gives all theorems of a page one identifier, and all proofs another.
@@ -183,7 +182,7 @@ def apply_repository(_app: Sphinx, config: Config) -> None:
         options.pop("repository_url", None)
         return
     options["repository_url"] = repository
-    options.update(dict.fromkeys(REPOSITORY_BUTTONS, True))
+    options["use_repository_button"] = True  # _ext/discovery.py links the page itself and its faults
     address = config["html_baseurl"] or site_address(repository)
     config["html_baseurl"] = address
 

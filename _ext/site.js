@@ -29,8 +29,6 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const show = (mode) => {
   root.dataset.mode = mode;
   root.dataset.theme = mode === "auto" ? (dark.matches ? "dark" : "light") : mode;
-  const isDark = root.dataset.theme === "dark";
-  all(".dropdown-menu").forEach((menu) => menu.classList.toggle("dropdown-menu-dark", isDark));
 };
 const MODES = ["auto", "dark", "light"];
 const modeNow = () => (MODES.includes(root.dataset.mode) ? root.dataset.mode : "auto");
@@ -236,37 +234,7 @@ if (notes.length) {
   notes.forEach((note) => watch.observe(note));
 }
 
-/* Menus */
-const menus = all("[data-bs-toggle='dropdown']");
-const toggleMenu = (button, open) => {
-  const menu = button.parentElement.querySelector(".dropdown-menu");
-  menu.dataset.bsPopper = "static";
-  menu.style.inset = "100% 0 auto auto";
-  [button, menu].forEach((node) => node.classList.toggle("show", open));
-  button.setAttribute("aria-expanded", String(open));
-};
-const closeMenus = (kept) => menus.forEach((button) => button !== kept && toggleMenu(button, false));
-for (const button of menus) {
-  on(button, "click", () => toggleMenu(button, !button.classList.contains("show")));
-  on(button.parentElement, "keydown", (event) => {
-    const items = all(".dropdown-item", button.parentElement);
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Escape" && button.classList.contains("show")) {
-      toggleMenu(button, false);
-      button.focus();
-    } else if (step && items.length) {
-      event.preventDefault();
-      toggleMenu(button, true);
-      const at = items.indexOf(document.activeElement);
-      items.at(at < 0 && step < 0 ? -1 : (at + step) % items.length).focus();
-    }
-  });
-}
-if (menus.length) {
-  on(document, "click", ({ target }) => closeMenus(menus.find((one) => one.contains(target))));
-  on(document, "focusin", ({ target }) =>
-    closeMenus(menus.find((one) => one.parentElement.contains(target))));
-}
+/* Buttons of the header */
 const ACTIONS = {
   print: () => print(),
   fullscreen: () =>

@@ -88,10 +88,6 @@ def walk(page: Page, start: str) -> None:
     assert box.locator("button").get_attribute("aria-expanded") == "true"
     page.locator("button.copybtn").first.dispatch_event("click")
     wait_until(page, "document.querySelector('.copybtn').dataset.tooltip !== 'Copy'")
-    page.locator("[data-bs-toggle=dropdown]").first.click()
-    assert page.locator(".dropdown-menu.show").is_visible()
-    page.keyboard.press("Escape")
-    assert page.locator(".dropdown-menu.show").count() == 0
     page.keyboard.press("Control+k")
     page.locator("#pst-search-dialog input").fill("saturation")
     page.keyboard.press("Enter")
