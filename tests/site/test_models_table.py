@@ -217,7 +217,7 @@ class TestReading:
         self, browser: Browser, site: Path, scheme: str, width: int
     ) -> None:
         with visit(browser, site / PAGE, scheme=scheme, width=width) as seen:
-            seen.page.evaluate(KEEP_ONLY, '[data-figure="models_table"]')
+            seen.page.evaluate(KEEP_ONLY, 'h1, [data-figure="models_table"]')
             for state in (["year", True, "gemma", ""], ["", False, "nothing has this", ""]):
                 figure(seen.page).evaluate(WALK, [state])
                 assert violations(seen.page) == []
