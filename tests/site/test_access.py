@@ -194,22 +194,6 @@ class TestKeys:
             seen.page.wait_for_timeout(50)
             assert opener.evaluate(FOCUSED)
 
-    def test_a_menu_opens_goes_and_closes_by_keys(self, browser: Browser, site: Path) -> None:
-        with visit(browser, site / PUZZLE) as seen:
-            opener = seen.page.locator(".dropdown-toggle").first
-            entries = seen.page.locator(".dropdown-menu.show .dropdown-item")
-            opener.focus()
-            seen.page.keyboard.press("Enter")
-            assert opener.get_attribute("aria-expanded") == "true"
-            seen.page.keyboard.press("ArrowDown")
-            assert entries.first.evaluate(FOCUSED)
-            assert seen.page.evaluate(STOP)["faults"] == []
-            seen.page.keyboard.press("ArrowDown")
-            assert entries.nth(1).evaluate(FOCUSED)
-            seen.page.keyboard.press("Escape")
-            assert opener.evaluate(FOCUSED)
-            assert opener.get_attribute("aria-expanded") == "false"
-
     @pytest.mark.parametrize(
         ("body", "fault"),
         [
