@@ -67,8 +67,8 @@ sizes and have to leave them as they are. The chapter's page has the solutions.
 command `make lab` installs everything and opens JupyterLab; this file is in the folder \
 `practice`. Without `make`, install the package from there into the Python that runs this \
 notebook: `python -m pip install ".[book]"`. On Binder nothing is to be installed: where the \
-book's site has a rocket above a chapter, the rocket opens the chapter there, with this folder \
-beside it."""
+book's site shows *Run on Binder* below the title of a chapter, that link opens the chapter there, \
+with this folder beside it."""
 IMPORTS = """import math
 
 try:
