@@ -149,7 +149,7 @@ def rewrite_with_the_glossary(
 
 
 def pages_with_words(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Name the pages that quote the glossary, to be written anew if it has changed."""
+    """Name the pages that quote the glossary, which are written anew if it has changed."""
     if not getattr(env, "book_glossary_is_read", False):
         return []
     return [page for page, known in env.metadata.items() if "book_terms" in known]

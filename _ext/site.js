@@ -90,9 +90,11 @@ on(search, "click", closeFromOutside);
 
 /* The words that were searched for are marked on the page that the result leads to. */
 const marks = globalThis.CSS?.highlights;
-const searched = document.querySelector("#search-results") ? null : local("sphinx_highlight_terms");
-if (searched && marks) {
-  local("sphinx_highlight_terms", null);
+const WORDS = "sphinx_highlight_terms";
+const mark = () => {
+  const searched = local(WORDS);
+  if (!searched) return;
+  local(WORDS, null);
   const terms = searched.toLowerCase().split(/\s+/).filter(Boolean);
   const ranges = [];
   const walk = document.createTreeWalker(document.querySelector("article") ?? document.body,
@@ -123,6 +125,13 @@ if (searched && marks) {
     on(document, "keydown", ({ key }) => key === "Escape" && forget());
     document.querySelector("#searchbox")?.append(hide);
   }
+};
+if (marks && !document.querySelector("#search-results")) {
+  mark();
+  // another page may have kept them a moment ago, which this one then hears a moment later
+  const late = new AbortController();
+  on(window, "storage", ({ key }) => key === WORDS && mark(), { signal: late.signal });
+  setTimeout(() => late.abort(), 2000);
 }
 
 /* Sidebars: beside the text where there is room, dialogs on a phone. */
