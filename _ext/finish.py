@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger(__name__)
 HERE = Path(__file__).resolve().parent
-SEARCH = "search.html"
 DONE = "<!-- finished -->"
 # Folders of files that pages load, and may no longer.
 LOADED = ("_static", "_images")
@@ -116,7 +115,7 @@ class Workshop:
         page = self.pictures.place(placed.text, name)
         page = sheets.place(page, name, placed.words, self.sheets, self.icons.bring)
         if self.bound:
-            page = policy.add_policy(page, reads=name == SEARCH)
+            page = policy.add_policy(page)
         return f"{page.rstrip()}\n{DONE}"
 
     def finish(self) -> None:

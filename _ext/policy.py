@@ -28,15 +28,13 @@ def digest(script: str) -> str:
     return f"'sha256-{base64.b64encode(value).decode()}'"
 
 
-def policy(page: str, *, reads: bool) -> str:
+def policy(page: str) -> str:
     """Return the policy of a page.
 
     Parameters
     ----------
     page : str
         The page, finished but for its policy.
-    reads : bool
-        Whether its scripts read other pages of the site, as the search does.
     """
     scripts = [body for kind, body in _SCRIPT.findall(page) if not _DATA.search(kind)]
     rules = {
@@ -45,17 +43,18 @@ def policy(page: str, *, reads: bool) -> str:
         "style-src": ["'unsafe-inline'"],
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'", "data:"],
-        "connect-src": ["'self'" if reads else "'none'"],
+        # the search reads pages of the site, and who looks after a site its robots.txt
+        "connect-src": ["'self'"],
         "base-uri": ["'none'"],
         "form-action": ["'self'"],
     }
     return "; ".join(f"{name} {' '.join(sources)}" for name, sources in rules.items())
 
 
-def add_policy(page: str, *, reads: bool = False) -> str:
+def add_policy(page: str) -> str:
     """Return a finished page with its policy, right behind the line that tells its characters.
 
     That line has to come within the first kilobyte, and loads nothing.
     """
-    meta = f'{MARK} content="{policy(page, reads=reads)}" />'
+    meta = f'{MARK} content="{policy(page)}" />'
     return _CHARSET.sub(lambda found: f"{found[0]}\n    {meta}", page, count=1)

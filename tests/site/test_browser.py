@@ -156,6 +156,11 @@ NO_SHADOWS = ".bd-article * { background-image: none !important; }"
 # Whether words stand out follows from how they look: of each look the first that are seen are
 # enough, and all else goes. Words of one class may share a colour in one scheme and not in the
 # other, so the class counts as well. A window of another width may show other words.
+ALL_OPEN = """() => {
+  document.querySelectorAll("details").forEach((box) => (box.open = true));
+  document.querySelectorAll(".toggle-hidden").forEach((box) =>
+    box.classList.remove("toggle-hidden"));
+}"""
 FIRST_OF_EACH_LOOK = """() => {
   const ground = (node) => {
     const layers = [];
@@ -256,6 +261,7 @@ def inaccessible(page: Page, *, schemes: tuple[str, ...] = ("light", "dark")) ->
     resize(page, DESK)
     found += violations(page, without=("color-contrast", "scrollable-region-focusable"))
     page.evaluate(COLOURED_CODE)
+    page.evaluate(ALL_OPEN)  # what a reader may open has to be made out as well
     for width in (PHONE, DESK):
         resize(page, width)
         page.evaluate(FIRST_OF_EACH_LOOK)
