@@ -29,8 +29,6 @@ WHOLE = """async () => {
     " transition: none !important; }";
   document.head.append(sheet);
   document.querySelectorAll("details").forEach((box) => (box.open = true));
-  document.querySelectorAll(".toggle-hidden").forEach((box) =>
-    box.classList.remove("toggle-hidden"));
   const images = [...document.images];
   images.forEach((image) => (image.loading = "eager"));
   await Promise.all(images.map((image) => image.decode().catch(() => null)));

@@ -127,6 +127,10 @@ def tidy(article: Tag) -> None:
     for heading in article.select("h1, h2, h3"):
         for text in heading.find_all(string=re.compile(r"\s")):
             text.replace_with(" ".join(text.split("\n")))
+    for tag in article.select("details.dropdown"):
+        tag.name = "div"
+    for tag in article.select(".dropdown > summary"):
+        tag.name = "p"
     for tag in article.select("details"):
         tag["open"] = ""
     for tag in article.select("img[loading], iframe[loading]"):

@@ -66,7 +66,7 @@ def test_exercises_are_numbered_by_chapter_and_titles_open_solutions(site: Path,
     count = len(page.select("div.exercise"))
     chapter = int(Path(name).name[:2])
     for kind, title in (("exercise", "Exercise {}"), ("solution", "Solution to Exercise {}")):
-        found = page.select(f"div.{kind} > .admonition-title")
+        found = page.select(f".{kind}.admonition > .admonition-title")
         wanted = [title.format(f"{chapter}.{number}") for number in range(1, count + 1)]
         assert [words.get_text().strip() for words in found] == wanted
         assert not any(words.find("a") for words in found), "a link would take the click"

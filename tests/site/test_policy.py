@@ -83,9 +83,8 @@ def walk(page: Page, start: str) -> None:
     changed = "(before) => document.querySelector('.live-figure').innerText !== before"
     wait_until(page, changed, before)
     page.locator(".exercise select").first.select_option("solved")
-    box = page.locator(".admonition.toggle > .admonition-title").first
-    box.click()
-    assert box.locator("button").get_attribute("aria-expanded") == "true"
+    page.locator("details.dropdown > summary").first.click()
+    assert page.locator("details.dropdown").first.get_attribute("open") is not None
     page.locator("button.copybtn").first.dispatch_event("click")
     wait_until(page, "document.querySelector('.copybtn').dataset.tooltip !== 'Copy'")
     page.keyboard.press("Control+k")
