@@ -3,7 +3,6 @@
 * Below a chapter's title stands one quiet line: minutes of reading, difficulty, the chapters that
   it builds on, and room for the ways into its notebook.
 * On the landing page every entry of the list of chapters gets the same minutes and stars.
-* A prediction that the page has no form for says where it is to be made.
 
 Minutes are computed from the notebook's main path by ``tools.prose.reading_time``, at a stated
 number of words and code cells a minute; the rest is read from the chapter's contract. Nothing of it
@@ -39,7 +38,6 @@ NEEDS = "You need"
 WAYS_IN = "ways-in"
 """The class of the empty container below a chapter's line; what fills it may come at any time
 before pages are written, and one that stays empty is taken away."""
-IN_THE_HEAD = ", in your head or on paper"
 
 
 class Facts(NamedTuple):
@@ -142,9 +140,8 @@ def head(chapter: Facts, contract: nodes.Element | None) -> nodes.Element:
 
 
 def add_head(app: Sphinx, document: nodes.document) -> None:
-    """Put the line below a chapter's title, and words to the predictions without a form."""
+    """Put the line below a chapter's title."""
     page = app.env.docname
-    mark_silent_predictions(document)
     if not is_chapter(page) and page != app.config["root_doc"]:
         return
     title = next(iter(document.findall(nodes.title)))
@@ -157,18 +154,6 @@ def add_head(app: Sphinx, document: nodes.document) -> None:
     contract = next((box for box in boxes if "contract" in box["classes"]), None)
     section = title.parent
     section.insert(section.index(title) + 1, head(facts(Path(app.env.doc2path(page))), contract))
-
-
-def mark_silent_predictions(document: nodes.document) -> None:
-    """Say of each prediction that no form follows that it is the reader's own."""
-    for box in document.findall(nodes.admonition):
-        if "predict" not in box["classes"]:
-            continue
-        following = box.next_node(descend=False, siblings=True)
-        if not (isinstance(following, nodes.Element) and "tag_predict" in following["classes"]):
-            box["classes"].append("silent")
-            title = next(iter(box.findall(nodes.title)))
-            title += nodes.inline("", IN_THE_HEAD, classes=["in-the-head"])
 
 
 def chapters_linked(item: nodes.Element) -> Iterable[str]:

@@ -59,40 +59,14 @@ const sketch = {
   },
 };
 
-/** Close the outputs of the cells that answer, on a page of the book. */
+/** What the page keeps closed until the question is answered. */
 function answering(el) {
   const boxes = [];
-  let cell = el.closest("div.cell")?.nextElementSibling;
-  for (; cell?.matches("div.cell"); cell = cell.nextElementSibling) {
-    for (const output of cell.querySelectorAll(":scope > div.cell_output")) {
-      const box = document.createElement("details");
-      box.className = "answering";
-      box.append(document.createElement("summary"));
-      output.replaceWith(box);
-      box.append(output);
-      boxes.push(box);
-    }
+  let next = el.closest("div.cell")?.nextElementSibling;
+  for (; next?.matches("div.cell, details.answering"); next = next.nextElementSibling) {
+    if (next.matches("details")) boxes.push(next);
   }
   return boxes;
-}
-
-/** Open what is closed for a printer, and for whoever follows a link into it. */
-function keepWithinReach(boxes, told) {
-  let opened = [];
-  window.addEventListener("beforeprint", () => {
-    opened = [...boxes, told].filter((box) => !box.open);
-    opened.forEach((box) => { box.open = true; });
-  });
-  window.addEventListener("afterprint", () => opened.forEach((box) => { box.open = false; }));
-  const reveal = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    boxes.filter((box) => box.contains(target)).forEach((box) => {
-      box.open = true;
-      target.scrollIntoView();
-    });
-  };
-  window.addEventListener("hashchange", reveal);
-  reveal();
 }
 
 function render({ model, el }) {
@@ -144,7 +118,6 @@ function render({ model, el }) {
   const names = ["answer", "committed"];
   names.forEach((name) => model.on(`change:${name}`, update));
   update();
-  if (el.closest("div.cell")) keepWithinReach(boxes, el.querySelector(".told"));
   return () => names.forEach((name) => model.off(`change:${name}`, update));
 }
 

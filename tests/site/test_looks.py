@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from docutils.utils import new_document
 
-from _ext import chapter_head
+from _ext import chapter_head, predictions
 from tests.book.notebooks import CHAPTERS, ROOT, notebook, read
 from tests.site import pages
 from tools.prose import reading_time
@@ -114,7 +114,80 @@ def test_only_predictions_without_a_form_are_made_in_the_head(site: Path) -> Non
             following = box.find_next_sibling()
             form = following is not None and "tag_predict" in following.get("class", [])
             assert form != ("silent" in box["class"]), name
-            assert form != (chapter_head.IN_THE_HEAD in box.p.get_text()), name
+            assert form != (predictions.IN_THE_HEAD in box.p.get_text()), name
+
+
+def test_what_answers_a_prediction_is_folded_and_so_are_the_first_words_about_it(
+    site: Path,
+) -> None:
+    open_ones = []
+    for name in CHAPTERS:
+        for box in pages.parse(site / page_of(name)).select(".admonition.predict"):
+            following = box.find_next_siblings()
+            while following and following[0].name == "div" and "cell" in following[0]["class"]:
+                cell = following.pop(0)
+                if not {"tag_predict", "tag_prose"} & set(cell["class"]):
+                    assert cell.select_one(".cell_output") is None, f"{name}: {box.get_text()}"
+            if not following or following[0].name != "details":
+                open_ones.append((name, following[0].name))
+                continue
+            folded = following[0].find_all(recursive=False)
+            assert folded[0].name == "summary"
+            assert following[0].select_one(".cell_output"), name
+            assert "cell" in folded[1]["class"]
+    # one question has no cell behind it, but a theorem
+    assert open_ones == [("chapters/02_variance.ipynb", "p")]
+
+
+def a_page(text: str) -> nodes.document:
+    """Return a page with a box to predict in, and what is told of it a letter at a time."""
+    document = new_document("page")
+    box = nodes.admonition(classes=["predict"])
+    box += nodes.title("", "Predict first")
+    document += box
+    for letter in text:
+        if letter == "p":
+            document += nodes.paragraph("", "words")
+        elif letter == "t":
+            document += nodes.table()
+        else:
+            kind = {"c": [], "h": ["tag_hide-input"], "f": ["tag_predict"], "n": ["tag_prose"]}
+            cell = nodes.container("", classes=["cell", *kind[letter]])
+            cell += nodes.container("", classes=["cell_input"])
+            cell += nodes.container("", classes=["cell_output"])
+            document += cell
+    return document
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("p", "p"),  # nothing was computed
+        ("cp", "c[op]"),
+        ("fcpp", "fc[op]p"),
+        ("chpp", "c[ohp]p"),
+        ("ccp", "c[o]c[op]"),
+        ("cnp", "c[op]n"),
+        ("ctp", "c[otp]"),
+        ("hp", "h[op]"),
+    ],
+)
+def test_a_fold_takes_what_answers_and_no_more(before: str, after: str) -> None:
+    document = a_page(before)
+    predictions.prepare(SimpleNamespace(), document)
+
+    def told(node: nodes.Element) -> str:
+        if isinstance(node, predictions.Answering):
+            return f"[{''.join(map(told, node))}]"
+        if predictions.is_cell(node):
+            parts = [part["classes"] for part in node]
+            if ["cell_input"] not in parts:
+                return "o"
+            names = {"tag_hide-input": "h", "tag_predict": "f", "tag_prose": "n"}
+            return next((names[name] for name in node["classes"] if name in names), "c")
+        return {"paragraph": "p", "table": "t"}[type(node).__name__]
+
+    assert "".join(map(told, document.children[1:])) == after
 
 
 @pytest.mark.parametrize("name", PICTURES)

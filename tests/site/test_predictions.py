@@ -76,9 +76,9 @@ ANSWER = f"""(form, answers) => answers.map((answer) => {{
 }})"""
 OUTPUTS = """(root) => {
   const boxes = [];
-  let cell = root.closest("div.cell").nextElementSibling;
-  for (; cell?.matches("div.cell"); cell = cell.nextElementSibling)
-    boxes.push(...cell.querySelectorAll(":scope > details.answering"));
+  let next = root.closest("div.cell").nextElementSibling;
+  for (; next?.matches("div.cell, details.answering"); next = next.nextElementSibling)
+    if (next.matches("details")) boxes.push(next);
   return boxes.map((box) => [box.open, box.querySelector("div.cell_output").checkVisibility()]);
 }"""
 
@@ -263,7 +263,9 @@ class TestEachKind:
         self, browser: Browser, site: Path, name: str
     ) -> None:
         with visit(browser, site / name, scripts=False) as seen:
-            assert seen.page.locator("details.answering").count() == 0
+            for summary in seen.page.locator("details.answering > summary").all():
+                summary.click()
+            assert seen.page.locator("details.answering:not([open])").count() == 0
             for place in seen.page.locator(f"[{MARK}]").all():
                 assert not place.locator("form").is_visible()
                 place.locator(".told > summary").click()

@@ -1,0 +1,120 @@
+"""Fold what answers a question until the reader has made a prediction.
+
+Behind a box "Predict first" the outputs of the next cells, and the paragraph that speaks about
+them, are put into one fold, which a tap opens, with scripts or without. Where the page has a form
+for the answer, its script opens the fold; elsewhere the box says where the answer is to be made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+    from sphinx.writers.html5 import HTML5Translator
+
+IN_THE_HEAD = ", in your head or on paper"
+CLOSED = "What came out — answer first, then open it"
+CHECK = "tag_prose"
+"""Cells that print a text's numbers once more; they stay where they are, closed."""
+UNSEEN = {"tag_hide-input", "tag_remove-input"}
+
+
+class Answering(nodes.General, nodes.Element):
+    """What answers a question."""
+
+
+def begin(writer: HTML5Translator, node: Answering) -> None:
+    """Write the beginning of a fold."""
+    writer.body.append(writer.starttag(node, "details", CLASS="answering"))
+    writer.body.append(f"<summary>{CLOSED}</summary>\n")
+
+
+def end(writer: HTML5Translator, _node: Answering) -> None:
+    """Write its end."""
+    writer.body.append("</details>\n")
+
+
+def is_cell(node: nodes.Node | None) -> bool:
+    """Say whether a node is a cell of a notebook."""
+    return isinstance(node, nodes.container) and "cell" in node["classes"]
+
+
+def behind(node: nodes.Node) -> Iterator[nodes.Node]:
+    """Give what follows a node in its section."""
+    siblings = node.parent.children
+    yield from siblings[siblings.index(node) + 1 :]
+
+
+def fold(box: nodes.Element) -> None:
+    """Put what answers a box's question into folds, one for each run of outputs."""
+    following = list(behind(box))
+    if following and is_cell(following[0]) and "tag_predict" in following[0]["classes"]:
+        following.pop(0)
+    current: Answering | None = None
+    while following and is_cell(following[0]):
+        cell = following.pop(0)
+        if CHECK in cell["classes"]:
+            continue
+        if current is not None and UNSEEN & set(cell["classes"]):
+            cell.parent.remove(cell)
+            current += cell
+            continue
+        outputs = [part for part in cell.children if "cell_output" in part.get("classes", [])]
+        if not outputs:
+            continue
+        current = Answering()
+        shown = cell.copy()
+        shown["ids"], shown["names"] = [], []
+        for part in outputs:
+            cell.remove(part)
+            shown += part
+        current += shown
+        cell.parent.insert(cell.parent.index(cell) + 1, current)
+    if current is None:
+        return
+    # the first words about it tell the answer as well
+    while following and isinstance(following[0], nodes.table):
+        current += taken(following.pop(0))
+    if following and isinstance(following[0], nodes.paragraph):
+        current += taken(following.pop(0))
+
+
+def taken(node: nodes.Element) -> nodes.Element:
+    """Take a node out of its place."""
+    node.parent.remove(node)
+    return node
+
+
+def prepare(_app: Sphinx, document: nodes.document) -> None:
+    """Fold behind every prediction, and say of one without a form that it is the reader's own."""
+    for box in list(document.findall(nodes.admonition)):
+        if "predict" not in box["classes"]:
+            continue
+        first = next(behind(box), None)
+        if not (is_cell(first) and "tag_predict" in first["classes"]):
+            box["classes"].append("silent")
+            title = next(iter(box.findall(nodes.title)))
+            title += nodes.inline("", IN_THE_HEAD, classes=["in-the-head"])
+        fold(box)
+
+
+def note_source(_app: Sphinx, config: Config) -> None:
+    """Make pages be read anew, without running anything, when this file has changed."""
+    config["predictions_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the above to the build."""
+    app.add_config_value("predictions_digest", "", "env")
+    app.add_node(Answering, html=(begin, end))
+    app.connect("config-inited", note_source)
+    app.connect("doctree-read", prepare)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
