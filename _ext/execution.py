@@ -1,8 +1,9 @@
-"""Run notebooks side by side.
+"""Run notebooks side by side, and write pages so.
 
 MyST-NB runs a notebook when it comes to read it, one after another, while the other processors have
 nothing to do. Before a build reads anything, those that the cache does not have yet are run here,
-one for each processor, and put into the same cache.
+one for each processor, and put into the same cache. Sphinx can write many pages side by side, but
+Jupyter Book's command has no way to ask for it.
 """
 
 from __future__ import annotations
@@ -100,7 +101,13 @@ def run_stale(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
         LOGGER.info("ran %s notebooks side by side", count)
 
 
+def write_side_by_side(app: Sphinx, _env: BuildEnvironment) -> None:
+    """Let Sphinx use all processors from here on; reading side by side sphinx-proof cannot do."""
+    app.parallel = max(app.parallel, os.cpu_count() or 1)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     app.connect("env-before-read-docs", run_stale)
+    app.connect("env-updated", write_side_by_side)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

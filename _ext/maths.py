@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import html
+import os
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -77,6 +78,8 @@ class Renderer:
         self._rendered: dict[tuple[str, bool], str] = {}
         # The engine has a thread of its own, which Python would wait for in vain at its exit.
         atexit.register(self.close)
+        if hasattr(os, "register_at_fork"):  # and it does not survive the fork of a parallel build
+            os.register_at_fork(before=self.close)
 
     @cached_property
     def _engine(self) -> Any:
@@ -378,5 +381,4 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-resolved", hide_source)
     app.connect("html-page-context", add_script)
     app.connect("build-finished", stop_engine)
-    # The engine's thread does not survive the fork of a parallel build.
-    return {"parallel_read_safe": True, "parallel_write_safe": False}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
