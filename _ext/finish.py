@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from sphinx.util import logging
 
-from _ext import images, policy, scripts, sheets
+from _ext import boxes, images, policy, scripts, sheets
 from _ext.book_site import repaired
 from _ext.icons import Icons
 
@@ -110,7 +110,7 @@ class Workshop:
             path = posixpath.normpath(posixpath.join(folder, urlsplit(source).path))
             return (self.assets / path).read_text(encoding="utf-8")
 
-        page = repaired(raw)
+        page = boxes.native(repaired(raw))
         placed = scripts.place(page, name, read)
         page = self.pictures.place(placed.text, name)
         page = sheets.place(page, name, placed.words, self.sheets, self.icons.bring)
@@ -127,16 +127,20 @@ class Workshop:
         if not stamp.exists() or stamp.read_text(encoding="utf-8") != shared:
             raw = (path.relative_to(self.raw).as_posix() for path in self.raw.rglob("*.html"))
             names = sorted(name for name in raw if (self.site / name).exists())
-        if not names:
-            return
+        if names:
+            self.finish_pages(names)
+            stamp.write_text(shared, encoding="utf-8")
+        # a build that writes no page brings what pages were to load all the same
+        self.drop_unused()
+
+    def finish_pages(self, names: list[str]) -> None:
+        """Finish some pages."""
         pages = {name: (self.raw / name).read_text(encoding="utf-8") for name in names}
         self.pictures.prepare(
             {path for name in names for path in self.pictures.of(pages[name], name)}
         )
         for name, page in pages.items():
             (self.site / name).write_text(self.finished(name, page), encoding="utf-8")
-        self.drop_unused()
-        stamp.write_text(shared, encoding="utf-8")
 
 
 def bring_index(app: Sphinx) -> None:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 SOURCE = Path(__file__).with_name("site.js")
-# Before anything is drawn: the colours that the reader chose, or those of the system.
+# Before anything is drawn: the colours that the reader chose, or those of the system; and for who
+# comes back the whole page is laid out, or the place that was left could not be found.
 MODE = """{
 const { dataset } = document.documentElement;
 let mode;
@@ -26,6 +27,8 @@ try {
 dataset.mode = ["light", "dark"].includes(mode) ? mode : "auto";
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 dataset.theme = dataset.mode === "auto" ? (dark ? "dark" : "light") : dataset.mode;
+const [coming] = performance.getEntriesByType("navigation");
+if (coming && coming.type !== "navigate") dataset.whole = "";
 }"""
 # site.js stands for these.
 REPLACED = frozenset(

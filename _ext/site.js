@@ -24,6 +24,9 @@ const soon = (act, wait) => {
   };
 };
 
+const whenIdle = (act) =>
+  globalThis.requestIdleCallback ? requestIdleCallback(act, { timeout: 2000 }) : setTimeout(act, 200);
+
 /* Light and dark: follow the system until the reader chooses. */
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const show = (mode) => {
@@ -113,6 +116,10 @@ const mark = () => {
     }
   }
   if (ranges.length) {
+    // in a page's own sheet this rule would be tried on every element of every page
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("::highlight(searched) { background-color: #fbe54e; color: #000; }");
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
     marks.set("searched", new Highlight(...ranges));
     const hide = Object.assign(document.createElement("button"), {
       type: "button", className: "hide-searched", textContent: "Hide search matches",
@@ -165,10 +172,10 @@ for (const [side, wide] of [["primary", "(min-width: 992px)"], ["secondary", ""]
 /* The sidebar stays where the reader left it, or shows where this page is in it. */
 const sidebar = document.querySelector("#pst-primary-sidebar");
 if (sidebar?.querySelector(".bd-docs-nav")) {
-  const left = Number.parseInt(session("sidebar-scroll-top"), 10);
+  const stood = Number.parseInt(session("sidebar-scroll-top"), 10);
   const here = all(".bd-docs-nav .active", sidebar).at(-1);
-  if (!Number.isNaN(left)) {
-    sidebar.scrollTop = left;
+  if (!Number.isNaN(stood)) {
+    sidebar.scrollTop = stood;
   } else if (here && here.getBoundingClientRect().y > innerHeight / 2) {
     const down = here.getBoundingClientRect().y - sidebar.getBoundingClientRect().y;
     sidebar.scrollTop = down - sidebar.clientHeight / 4;
@@ -251,58 +258,57 @@ const ACTIONS = {
 };
 for (const button of all("[data-action]")) on(button, "click", () => ACTIONS[button.dataset.action]?.());
 
-/* Closed boxes: an admonition of the class "dropdown" opens by its title. */
-const drawn = (paths, name) => `<svg xmlns="http://www.w3.org/2000/svg" class="${name}" ` +
-  'width="44" height="44" viewBox="0 0 24 24" stroke-width="1.5" stroke="currentColor" ' +
-  `fill="none" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`;
-const CHEVRON = drawn('<polyline points="9 6 15 12 9 18"/>', "tb-icon toggle-chevron-right");
-const setBox = (box, open) => {
-  const button = box.querySelector(":scope > .admonition-title .toggle-button");
-  box.classList.toggle("toggle-hidden", !open);
-  button.classList.toggle("toggle-button-hidden", !open);
-  button.dataset.toggleHint = open ? "Click to hide" : "Click to show";
-  button.setAttribute("aria-expanded", String(open));
+/* What is closed opens on paper, which cannot be clicked, and for whoever follows a link into it. */
+const arrive = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  let box = target?.closest("details:not([open])");
+  if (!box) return;
+  for (; box; box = box.closest("details:not([open])")) box.open = true;
+  target.scrollIntoView();
 };
-const boxes = all(".admonition.dropdown, .admonition.toggle");
-boxes.forEach((box, index) => {
-  box.id ||= `toggle-${index}`;
-  box.classList.add("toggle");
-  const title = box.querySelector(".admonition-title");
-  title.insertAdjacentHTML("beforeend", `<button type="button" id="button-${box.id}" ` +
-    `class="toggle-button" data-target="${box.id}" data-button="button-${box.id}" ` +
-    `aria-label="Toggle hidden content">${CHEVRON}</button>`);
-  on(title, "click", ({ target }) => {
-    if (!target.closest("a, input, label, select")) {
-      setBox(box, box.classList.contains("toggle-hidden"));
-    }
-  });
-  setBox(box, box.classList.contains("toggle-shown"));
-});
-// whoever opens a box by its class opens it for those who hear the page, too
-const watchBoxes = new MutationObserver((changes) => {
-  for (const { target } of changes) {
-    const button = target.querySelector(":scope > .admonition-title .toggle-button");
-    const open = !target.classList.contains("toggle-hidden");
-    if (button && button.getAttribute("aria-expanded") !== String(open)) setBox(target, open);
-  }
-});
-boxes.forEach((box) => watchBoxes.observe(box, { attributes: true, attributeFilter: ["class"] }));
-// paper cannot be clicked
-let closedBoxes = [];
+arrive();
+on(window, "hashchange", arrive);
+let closed = [];
 on(window, "beforeprint", () => {
-  closedBoxes = boxes.filter((box) => box.classList.contains("toggle-hidden"));
-  closedBoxes.forEach((box) => setBox(box, true));
+  closed = all(".bd-article details:not([open], .hide)");
+  for (const box of closed) box.open = true;
 });
-on(window, "afterprint", () => closedBoxes.forEach((box) => setBox(box, false)));
-all([".bd-header-announcement", ".bd-header", ".bd-header-article", ".bd-sidebar-primary",
-  ".bd-sidebar-secondary", ".bd-footer-article", ".bd-footer-content", ".bd-footer"].join())
-  .forEach((part) => part.classList.add("noprint"));
+on(window, "afterprint", () => {
+  for (const box of closed) box.open = false;
+});
+
+/* Who comes back finds the place that was left. What was far from the window had no height of its
+   own, so a browser that remembers how far down it was would be somewhere else. */
+const PLACE = `place:${location.pathname}`;
+on(window, "pagehide", () => {
+  const line = innerHeight / 4;
+  let block = document.elementFromPoint(innerWidth / 2, line)?.closest(".bd-article section > *");
+  while (block?.matches("section")) { // between two blocks
+    block = [...block.children].find((child) => child.getBoundingClientRect().bottom > line);
+  }
+  if (!block?.parentElement.id) return session(PLACE, null);
+  const { parentElement: section } = block;
+  const index = [...section.children].indexOf(block);
+  return session(PLACE, JSON.stringify([section.id, index, block.getBoundingClientRect().top]));
+});
+const left = "whole" in root.dataset && session(PLACE);
+if (left) {
+  history.scrollRestoration = "manual";
+  on(window, "load", () => {
+    const [id, index, top] = JSON.parse(left);
+    const block = document.getElementById(id)?.children[index];
+    if (block) scrollBy({ top: block.getBoundingClientRect().top - top, behavior: "instant" });
+  });
+}
 
 /* Copy buttons. Examples are copied without their prompts, and then without what they print. */
 const PROMPT = /^(?:>>> |\.\.\. )/;
+const drawn = (paths) => `<svg xmlns="http://www.w3.org/2000/svg" class="icon" ` +
+  'width="44" height="44" viewBox="0 0 24 24" stroke-width="1.5" stroke="currentColor" ' +
+  `fill="none" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`;
 const COPY = drawn('<rect x="8" y="8" width="12" height="12" rx="2"/>' +
-  '<path d="M16 8v-2a2 2 0 0 0 -2 -2h-8a2 2 0 0 0 -2 2v8a2 2 0 0 0 2 2h2"/>', "icon");
-const DONE = drawn('<path d="M5 12l5 5l10 -10"/>', "icon");
+  '<path d="M16 8v-2a2 2 0 0 0 -2 -2h-8a2 2 0 0 0 -2 2v8a2 2 0 0 0 2 2h2"/>');
+const DONE = drawn('<path d="M5 12l5 5l10 -10"/>');
 const codeOf = (block) => {
   const copy = block.cloneNode(true);
   all(".linenos", copy).forEach((numbers) => numbers.remove());
@@ -324,44 +330,52 @@ const copied = async (text) => {
   if (!done) throw new Error("not copied");
   return undefined;
 };
-all("div.highlight pre").forEach((block, index) => {
+const say = (button, words, icon = COPY) => {
+  button.dataset.tooltip = words;
+  button.setAttribute("aria-label", words);
+  button.innerHTML = icon;
+  button.classList.toggle("success", icon === DONE);
+};
+const copier = Object.assign(document.createElement("button"), {
+  type: "button", className: "copybtn o-tooltip--left",
+});
+say(copier, "Copy");
+const addCopier = (block, index) => {
   block.id ||= `codecell${index}`;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copybtn o-tooltip--left";
-  button.innerHTML = COPY;
-  const say = (words, icon, done) => {
-    button.dataset.tooltip = words;
-    button.setAttribute("aria-label", words);
-    button.innerHTML = icon;
-    button.classList.toggle("success", done);
-  };
-  say("Copy", COPY, false);
-  const rest = soon(() => say("Copy", COPY, false), 2000);
+  const button = copier.cloneNode(true);
+  const rest = soon(() => say(button, "Copy"), 2000);
   on(button, "click", async () => {
     try {
       await copied(codeOf(block));
-      say("Copied!", DONE, true);
+      say(button, "Copied!", DONE);
     } catch {
-      say("Failed to copy", COPY, false);
+      say(button, "Failed to copy");
     }
     rest();
   });
   block.after(button);
-});
+};
+// nobody copies in the first moment, which belongs to the page itself
+whenIdle(() => all("div.highlight pre").forEach(addCopier));
 
-/* What scrolls can be scrolled by keys. All is measured first and changed then. */
-const scrollers = () => {
-  const found = all("pre, .cell_output > .output, .pst-scrollable-table-container")
-    .map((node) => [node, node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight]);
+/* What scrolls can be scrolled by keys. Sizes are read when the browser has just laid them out, and
+   never inside closed boxes, which it would have to lay out for the asking. */
+const SCROLLER = "pre, .cell_output > .output, .pst-scrollable-table-container";
+const setKeys = (nodes) => {
+  const found = nodes.map((node) =>
+    [node, node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight]);
   for (const [node, scrolls] of found) {
     if (scrolls) node.tabIndex = 0;
     else if (node.tabIndex === 0) node.removeAttribute("tabindex");
   }
 };
-const later = soon(scrollers, 300);
-if (document.readyState === "complete") scrollers();
-else on(window, "load", scrollers);
-on(window, "resize", later);
+const sizes = new ResizeObserver((entries) =>
+  setKeys([...new Set(entries.map(({ target }) => target.closest(SCROLLER)))]));
+for (const box of all(SCROLLER)) {
+  sizes.observe(box);
+  for (const content of box.children) sizes.observe(content);
+}
+const shown = (node) => node.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
+const later = soon(() => setKeys(all(SCROLLER).filter(shown)), 300);
 const main = document.querySelector("#main-content");
 if (main) new MutationObserver(later).observe(main, { subtree: true, childList: true });

@@ -50,10 +50,13 @@ ALL_LAID_OUT = "* { content-visibility: visible !important; }"
 # What a link points to comes into view with the next frame.
 NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
+# Some buttons come when a page has nothing else to do.
+AT_REST = "() => new Promise((done) => requestIdleCallback(done, { timeout: 2000 }))"
+
 # What a reader cannot see or make out: hidden text, small figures, the source of mathematics.
 UNREADABLE = r"""() => {
   // what a reader can open counts as readable; that it opens is a test of its own
-  const CLOSED = "details:not([open]), .toggle-hidden:has(button.toggle-button)";
+  const CLOSED = "details:not([open])";
   const size = (node) => node.getBoundingClientRect();
   const shown = (node) => size(node).height > 0 && getComputedStyle(node).visibility === "visible";
   const select = (what) =>
@@ -118,6 +121,8 @@ def visit(
     )
     try:
         seen.page.goto(path.as_uri() + query, wait_until="load")
+        if scripts:
+            seen.page.evaluate(AT_REST)
         yield seen
     finally:
         context.close()
@@ -156,11 +161,8 @@ NO_SHADOWS = ".bd-article * { background-image: none !important; }"
 # Whether words stand out follows from how they look: of each look the first that are seen are
 # enough, and all else goes. Words of one class may share a colour in one scheme and not in the
 # other, so the class counts as well. A window of another width may show other words.
-ALL_OPEN = """() => {
-  document.querySelectorAll("details").forEach((box) => (box.open = true));
-  document.querySelectorAll(".toggle-hidden").forEach((box) =>
-    box.classList.remove("toggle-hidden"));
-}"""
+ALL_OPEN = """() =>
+  document.querySelectorAll("details").forEach((box) => (box.open = true))"""
 FIRST_OF_EACH_LOOK = """() => {
   const ground = (node) => {
     const layers = [];
@@ -332,19 +334,47 @@ class TestPages:
 class TestBoxes:
     """Hints, solutions and deeper parts are closed until they are asked for."""
 
+    @pytest.mark.parametrize("scripts", [True, False])
     @pytest.mark.parametrize("name", ["chapters/04_gradients.html", "chapters/11_exercises.html"])
     def test_every_closed_box_opens_and_then_all_can_be_read(
-        self, browser: Browser, site: Path, name: str
+        self, browser: Browser, site: Path, name: str, *, scripts: bool
     ) -> None:
-        with visit(browser, site / name) as seen:
-            boxes = seen.page.locator(".toggle-hidden > .admonition-title")
-            assert boxes.count() >= 5
-            for _ in range(boxes.count()):
-                boxes.first.click()
-            assert seen.page.locator(".toggle-hidden").count() == 0
-            seen.page.evaluate(LOAD_PICTURES)
+        with visit(browser, site / name, scripts=scripts) as seen:
+            closed = seen.page.locator("details.dropdown:not([open])")
+            assert closed.count() >= 5
+            for _ in range(closed.count()):
+                closed.first.locator("> summary").click(position={"x": 60, "y": 8})
+            assert closed.count() == 0
+            if scripts:
+                seen.page.evaluate(LOAD_PICTURES)
             assert seen.page.evaluate(UNREADABLE) == []
         assert not seen.errors, "\n".join(seen.errors)
+
+    def test_who_follows_a_link_to_a_solution_finds_it_open(
+        self, browser: Browser, site: Path
+    ) -> None:
+        with visit(browser, site / "chapters/04_gradients.html") as seen:
+            boxes = seen.page.locator("details.solution[id]")
+            first, second = (boxes.nth(place).get_attribute("id") for place in (0, 1))
+            seen.page.evaluate("name => { location.hash = name; }", first)
+            seen.page.wait_for_selector(f"details#{first}[open]")
+            assert seen.page.locator(f"details#{second}[open]").count() == 0
+        with visit(browser, site / "chapters/04_gradients.html", query=f"#{second}") as seen:
+            seen.page.wait_for_selector(f"details#{second}[open]")
+
+    def test_a_print_has_them_open_and_the_page_as_it_was_before(
+        self, browser: Browser, site: Path
+    ) -> None:
+        with visit(browser, site / "chapters/04_gradients.html") as seen:
+            boxes = seen.page.locator("details.dropdown")
+            boxes.nth(1).locator("> summary").click(position={"x": 60, "y": 8})
+            state = "boxes => boxes.map(({ open }) => open)"
+            before = boxes.evaluate_all(state)
+            assert before.count(True) == 1
+            seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            assert all(boxes.evaluate_all(state))
+            seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
+            assert boxes.evaluate_all(state) == before
 
 
 class TestDark:

@@ -12,7 +12,7 @@ from fontTools.ttLib import TTFont
 
 from _ext.maths import LEAN, RENDERER, breakable, plain, tree_of
 from tests.site.pages import parse
-from tests.site.test_browser import PHONE, SMALL_PHONE, visit
+from tests.site.test_browser import ALL_LAID_OUT, ALL_OPEN, PHONE, SMALL_PHONE, visit
 from tools.math_font import FONT, characters
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def test_a_wide_formula_scrolls_with_the_keyboard_and_only_where_it_is_wide(
     boxes = """() => [...document.querySelectorAll(".math-scroll")].map((box) =>
       [box.scrollWidth > box.clientWidth + 1, box.tabIndex === 0])"""
     with visit(browser, site / "chapters" / "02_variance.html", width=SMALL_PHONE) as seen:
-        seen.page.add_style_tag(content="* { content-visibility: visible !important; }")
+        seen.page.evaluate(ALL_OPEN)
+        seen.page.add_style_tag(content=ALL_LAID_OUT)
         seen.page.wait_for_timeout(100)
         narrow = seen.page.evaluate(boxes)
         assert any(wide for wide, _ in narrow)
