@@ -53,3 +53,13 @@ def test_the_surprise_is_read_from_the_answer_to_the_first_question() -> None:
     cell = code("Choice()", tags=["predict"])
     cell.outputs = [nbformat.v4.new_output("display_data", data={"text/html": html})]
     assert surprise(notebook(cell)) == "7%"
+
+
+def test_the_ways_in_stand_right_under_the_promise() -> None:
+    doors = read("index.ipynb").cells[0].source.split("\n\n")[-1]
+    found = re.findall(r"\{doc\}`([\w ]+) <([\w/]+)>`", doors)
+    assert found == [
+        ("Start reading", "chapters/01_puzzle"),
+        ("Run", "chapters/run"),
+        ("Teach", "chapters/instructors"),
+    ]
