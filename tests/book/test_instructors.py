@@ -16,6 +16,7 @@ MINUTES = {
     40: "forty minutes",
 }
 CONTRACT = re.compile(r"\*\*Time\*\* about (\d+) minutes.*?\*\*Difficulty\*\* \S+ (\w+)", re.DOTALL)
+SECTION = re.compile(r"\[(?P<words>[^\]]+)\]\((?P<page>\w+\.ipynb)#(?P<anchor>[\w-]+)\)")
 EXERCISE = re.compile(r"^:label: (ex-[\w-]+)\n+[★☆]+ (\w+) ·", re.MULTILINE)
 
 
@@ -44,6 +45,36 @@ def test_every_exercise_is_assessed_at_its_difficulty() -> None:
     exercises = dict(EXERCISE.findall(text_of("chapters/11_exercises.ipynb")))
     assert {label: cells[0] for label, cells in stated.items()} == exercises
     assert len(exercises) == 10
+
+
+def misnamed(page: str) -> list[str]:
+    """List the links to sections that are not called so, or do not exist."""
+    wrong = []
+    for link in SECTION.finditer(page):
+        titles = re.findall(r"^## (.+)$", text_of(f"chapters/{link['page']}"), re.MULTILINE)
+        anchors = {"-".join(re.findall(r"[\w-]+", title.lower())): title for title in titles}
+        if not anchors.get(link["anchor"], "").startswith(link["words"]):
+            wrong.append(link[0])
+    return wrong
+
+
+def test_sections_are_linked_by_their_names() -> None:
+    assert len(SECTION.findall(PAGE)) > 10
+    assert misnamed(PAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("link", "wrong"),
+    [
+        ("[Drop the division](01_puzzle.ipynb#drop-the-division)", 0),
+        ("[Drop](01_puzzle.ipynb#drop-the-division)", 0),
+        ("[Leave it out](01_puzzle.ipynb#drop-the-division)", 1),
+        ("[Drop the division](01_puzzle.ipynb#drop-it)", 1),
+        ("[Drop the division](05_divisor.ipynb#drop-the-division)", 1),
+    ],
+)
+def test_a_link_to_no_section_is_found(link: str, wrong: int) -> None:
+    assert len(misnamed(link)) == wrong
 
 
 @pytest.mark.parametrize(
