@@ -67,6 +67,8 @@ def entry_problems(entries: BibliographyData) -> list[str]:
             problems.append(f"{key}: no DOI, eprint, address or volume and pages to find it by")
         if not (entry.persons.get("author") or entry.persons.get("editor")):
             problems.append(f"{key}: no author")
+        if any(str(person) == "others" for person in entry.persons.get("author", [])):
+            problems.append(f"{key}: authors are left out")
         if not re.fullmatch(r"(?:1[89]|20)\d\d", entry.fields.get("year", "")):
             problems.append(f"{key}: the year is no year")
         doi = entry.fields.get("doi", "")
@@ -151,6 +153,7 @@ def test_cited_keys_are_found(text: str, keys: set[str]) -> None:
         "@misc{a, title={T}, year={2017}, url={https://example.org}}",
         "@misc{a, author={A, B}, title={T}, year={soon}, url={https://example.org}}",
         "@article{a, author={A, B}, title={T}, year={2017}, journal={J}, doi={nothing}}",
+        "@misc{a, author={A, B and others}, title={T}, year={2017}, url={https://example.org}}",
         "@thing{a, author={A, B}, title={T}, year={2017}}",
     ],
 )
