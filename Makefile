@@ -1,5 +1,7 @@
-# Two commands are enough: `make book` builds the site, `make test` checks everything.
-# Each makes its own environment in .venv first. `make help` lists the rest.
+# `make help` lists what there is. Each command makes its own environment in .venv first.
+# not for students: start
+# Two are enough: `make book` builds the site, `make test` checks everything.
+# not for students: end
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,10 +12,12 @@ BIN := $(VENV)/bin
 endif
 RUN := $(BIN)/python
 PIP := $(RUN) -m pip install --disable-pip-version-check --quiet
+# not for students: start
 # `make lock UPGRADE=--upgrade` takes the newest versions; without it, pins that still fit stay.
 UPGRADE ?=
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header \
 	--no-annotate --no-emit-index-url $(UPGRADE)
+# not for students: end
 
 # Peers of the benchmark, which no reader needs, have an environment of their own.
 BENCH := .venv-bench
@@ -22,6 +26,7 @@ BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
 # Lighthouse, which measures the built pages, is a Node program with a folder of its own.
 LIGHTHOUSE := .lighthouse
 
+# not for students: start
 # The instructor's side, which no reader needs either.
 GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
@@ -29,14 +34,19 @@ GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 # What makes a package of attnlib, pinned like the rest.
 RELEASE := .venv-release
 RELEASE_RUN := $(subst $(VENV),$(RELEASE),$(RUN))
+# not for students: end
 
-.PHONY: help book test serve lab notebooks practice lint format lock bench bench-figures sweep \
-	bench-site bench-grading links release-check release grade grades-export formgrader \
-	grade-scheduler grade-worker clean
+.PHONY: help book serve lab notebooks practice bench bench-figures sweep bench-site links clean
+# not for students: start
+.PHONY: test lint format lock bench-grading release-check release students grade grades-export \
+	formgrader grade-scheduler grade-worker
+# not for students: end
 
 help:
 	@echo "make book       build the site in _build/html"
+# not for students: start
 	@echo "make test       run every test, the book's own cells included"
+# not for students: end
 	@echo "make archive    the site as one zip that opens from a disk, linked on the site"
 	@echo "make pdf        the book as one PDF, linked on the site; make downloads does both"
 	@echo "make serve      preview in the browser that follows your edits"
@@ -44,27 +54,36 @@ help:
 	@echo "make notebooks  execute every notebook in place"
 	@echo "make practice   write the practice notebooks anew from the chapters' exercises"
 	@echo "make colab      write the notebooks for Colab anew from the chapters"
+# not for students: start
+	@echo "make students   write a copy of the repository without grading and tests: OUT=..."
 	@echo "make release    write the problem sets as students get them to grading/release"
 	@echo "make grade      mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=..."
 	@echo "make formgrader mark paragraphs by hand in a browser: OUT=..."
 	@echo "make grades-export  write the marks in OUT=... for Canvas and Moodle"
 	@echo "make lint       check code and notebooks; make format mends what it can"
 	@echo "make lock       write the pinned versions anew"
+# not for students: end
 	@echo "make bench      time attnlib against PyTorch and JAX, then the figures that move, then the"
-	@echo "                site in Lighthouse, then marking against plain nbgrader, which bench-figures,"
-	@echo "                bench-site and bench-grading do alone; ARGS=--update puts the results into"
-	@echo "                the book"
+	@echo "                site in Lighthouse, which bench-figures and bench-site do alone;"
+	@echo "                ARGS=--update puts the results into the book"
+# not for students: start
+	@echo "                bench-grading, which comes last, times marking beside plain nbgrader"
+# not for students: end
 	@echo "make sweep      train everything behind the table of the ablation anew, about a quarter hour"
 	@echo "make links      ask whether the links that leave the built book still lead somewhere"
+# not for students: start
 	@echo "make release-check  build the package and try it where nothing else is installed"
+# not for students: end
 	@echo "make clean      remove what was built; the environment stays"
 
 book: $(VENV)/.book
 	$(BIN)/jupyter-book build -n -W --keep-going .
 	@echo "Open $(CURDIR)/_build/html/index.html"
 
+# not for students: start
 test: $(VENV)/.test
 	@$(RUN) tools/run_tests.py $(ARGS)
+# not for students: end
 
 serve: $(VENV)/.book
 	$(BIN)/sphinx-autobuild -n --keep-going -c tools/preview --watch attnlib --watch _ext \
@@ -96,6 +115,7 @@ practice: $(VENV)/.book
 colab: $(VENV)/.book
 	$(RUN) tools/colab.py
 
+# not for students: start
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -104,6 +124,7 @@ lint: $(VENV)/.test
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+# not for students: end
 
 # The same threads for every process: results do not depend on how many run at a time.
 sweep: $(VENV)/.book
@@ -115,11 +136,15 @@ bench: $(BENCH)/.ready
 	$(BENCH_RUN) -m benchmarks $(ARGS)
 	$(MAKE) bench-figures
 	$(MAKE) bench-site
+# not for students: start
 	$(MAKE) bench-grading
+# not for students: end
 
+# not for students: start
 # Nothing else should run meanwhile: it goes by the time that the whole machine is at work.
 bench-grading: $(GRADING)/.ready
 	$(GRADING_RUN) -m benchmarks.grading $(filter --quick --update,$(ARGS))
+# not for students: end
 
 bench-figures: $(VENV)/.test book
 	$(RUN) -m benchmarks.figures $(filter --quick --update,$(ARGS))
@@ -131,9 +156,15 @@ bench-site: $(VENV)/.test $(LIGHTHOUSE)/.ready book
 links: book
 	$(RUN) tools/links.py _build/html
 
+# not for students: start
 # What somebody who installs attnlib alone gets.
 release-check: $(RELEASE)/.ready
 	$(RELEASE_RUN) tools/release_check.py
+
+# What students get who are to run the book, and not to read the solutions of problem sets.
+students: export STUDENTS_OUT = $(OUT)
+students: $(VENV)/.book
+	@$(RUN) tools/students.py "$$STUDENTS_OUT"
 
 release: $(GRADING)/.ready
 	$(GRADING_RUN) -m grading release
@@ -177,6 +208,7 @@ lock: $(VENV)/.book
 	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
 	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
 		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
+# not for students: end
 
 clean:
 	$(PYTHON) -c "import shutil; shutil.rmtree('_build', ignore_errors=True)"
@@ -207,6 +239,7 @@ $(LIGHTHOUSE)/.ready: benchmarks/lighthouse/package.json benchmarks/lighthouse/p
 	cd $(LIGHTHOUSE) && npm ci --silent
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
+# not for students: start
 $(GRADING)/.ready: requirements-grading.txt
 	$(PYTHON) -m venv $(GRADING)
 	$(GRADING_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-grading.txt
@@ -216,3 +249,4 @@ $(RELEASE)/.ready: requirements-release.txt
 	$(PYTHON) -m venv $(RELEASE)
 	$(RELEASE_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-release.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+# not for students: end

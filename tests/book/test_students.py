@@ -1,0 +1,177 @@
+"""The students' copy is whole, and holds nothing that marks depend on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from tests.book.notebooks import ROOT, toc_pages
+from tests.book.test_pins import make_targets, promised_targets
+from tests.book.test_workflows import parsed
+from tools import students
+
+SECRET = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)\s*### END \1", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a copy of this repository."""
+    folder = tmp_path_factory.mktemp("given") / "copy"
+    assert students.main([str(folder)]) == 0
+    return folder
+
+
+def names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def secrets() -> list[str]:
+    """Return the solutions and hidden checks of the problem sets, each as one piece of code."""
+    sources = sorted((ROOT / "grading" / "source").rglob("*.ipynb"))
+    cells = [cell for path in sources for cell in nbformat.read(path, as_version=4).cells]
+    regions = [found[2] for cell in cells for found in SECRET.finditer(cell.source)]
+    schemes = [
+        cell.source
+        for cell in cells
+        if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("solution")
+    ]
+    return [region.strip() for region in (*regions, *schemes)]
+
+
+def tellers(folder: Path, pieces: list[str]) -> list[str]:
+    """Return the files of a copy that hold a solution or a check."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {".py", ".md", ".ipynb", ".json", ".txt", ".yml"}:
+            text = path.read_text(encoding="utf-8")
+            if path.suffix == ".ipynb":
+                text = "\n".join(cell.source for cell in nbformat.reads(text, as_version=4).cells)
+            if any(piece in text for piece in pieces):
+                found.append(path.relative_to(folder).as_posix())
+    return found
+
+
+def test_the_copy_has_no_file_of_a_problem_set_or_of_the_grader(copy: Path) -> None:
+    left = names(copy)
+    assert {"Makefile", "chapters/01_puzzle.ipynb", "attnlib/softmax.py"} <= left
+    assert [name for name in left if re.match(r"grading|tests|docs/reviews|\.git/", name)] == []
+    assert [
+        name for name in left if re.search(r"problem_set|grading(?!_report\.py|\.json)", name)
+    ] == []
+
+
+def test_no_file_of_the_copy_holds_a_solution_or_a_hidden_check(copy: Path) -> None:
+    pieces = secrets()
+    assert len(pieces) > 20
+    assert tellers(copy, pieces) == []
+
+
+def test_a_solution_that_is_left_is_found(tmp_path: Path) -> None:
+    pieces = secrets()
+    (tmp_path / "notes.md").write_text(f"Look:\n{pieces[0]}\n", encoding="utf-8")
+    cells = [nbformat.v4.new_code_cell(f"a = 1\n{pieces[-1]}")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "own.ipynb")
+    assert tellers(tmp_path, pieces) == ["notes.md", "own.ipynb"]
+
+
+def test_every_link_of_the_copy_leads_to_something_in_it(copy: Path) -> None:
+    assert list(students.dangling(copy)) == []
+    pages = toc_pages(yaml.safe_load((copy / "_toc.yml").read_text(encoding="utf-8")))
+    whole = toc_pages(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
+    assert set(whole) - set(pages) == {"chapters/instructors", "chapters/grading"}
+    assert "*For instructors* (not in this copy)" in (copy / "index.ipynb").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("chapters/run.md", "{doc}`instructors`"),
+        ("chapters/run.md", "{doc}`the plans <instructors>`"),
+        ("index.ipynb", "{doc}`chapters/grading`"),
+        ("chapters/changelog.md", "```{include} ../grading/README.md\n```"),
+        ("README.md", "[the grader](grading/README.md)"),
+        ("_toc.yml", "      - file: chapters/instructors"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "_toc.yml").write_text("root: index\n", encoding="utf-8")
+    (tmp_path / "index.ipynb").write_text("{doc}`index`", encoding="utf-8")
+    assert list(students.dangling(tmp_path)) == []
+    with (tmp_path / name).open("a", encoding="utf-8") as file:
+        file.write(f"\n{text}\n")
+    assert len(list(students.dangling(tmp_path))) == 1
+
+
+def test_the_commands_of_the_copy_exist_and_have_what_they_call(copy: Path) -> None:
+    makefile = (copy / "Makefile").read_text(encoding="utf-8")
+    targets = make_targets(makefile)
+    assert {"book", "lab", "serve", "archive", "practice", "clean"} <= targets
+    assert not {"test", "release", "grade", "formgrader", "students"} & targets
+    assert promised_targets((copy / "README.md").read_text(encoding="utf-8")) <= targets
+    assert set(re.findall(r'"make ([\w-]+)', makefile)) <= targets
+    assert [
+        name for name in re.findall(r"\btools/\w+\.py", makefile) if not (copy / name).is_file()
+    ] == []
+    assert "GRADING" not in makefile
+    dry = subprocess.run(
+        ["make", "-n", "lab", "bench"], cwd=copy, capture_output=True, text=True, check=False
+    )
+    assert dry.returncode == 0, dry.stderr
+
+
+def test_the_workflow_of_the_copy_builds_and_publishes(copy: Path) -> None:
+    workflow = parsed((copy / ".github/workflows/book.yml").read_text(encoding="utf-8"))
+    assert list(workflow["jobs"]) == ["build", "publish"]
+    assert workflow["jobs"]["publish"]["needs"] == ["build"]
+
+
+def test_no_mark_is_left_in_the_copy(copy: Path) -> None:
+    texts = [copy / name for name in names(copy) if name.endswith((".md", ".yml", "Makefile"))]
+    mark = re.compile("not for students|<!-- for students")
+    assert [path.name for path in texts if mark.search(path.read_text(encoding="utf-8"))] == []
+    assert "This is a copy for students" in (copy / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_name_in_the_lists_is_one_of_the_repository() -> None:
+    known = students.tracked(ROOT)
+    listed = (*students.KEPT, *students.LEFT_OUT)
+    assert [place for place in listed if not any(students.within(n, (place,)) for n in known)] == []
+
+
+def test_what_nobody_decided_on_stays_out() -> None:
+    assert students.chosen(["exam/answers.md", "attnlib/a.py", "attnlibs/b.py"]) == ["attnlib/a.py"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# not for students: start\na\n",
+        "a\n# not for students: end\n",
+        "# not for students: start\n# not for students: start\n# not for students: end\n",
+    ],
+)
+def test_a_mark_without_its_other_half_is_an_error(text: str) -> None:
+    with pytest.raises(students.CopyError, match=r"nothing (starts|ends)"):
+        students.for_students(text)
+
+
+def test_a_folder_that_is_not_empty_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    assert students.main([str(tmp_path)]) == 1
+    assert "not an empty folder" in capsys.readouterr().err
+    assert names(tmp_path) == {"mine.txt"}
+
+
+def test_a_folder_that_git_does_not_know_cannot_be_copied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert students.main([str(tmp_path / "copy")], root=tmp_path / "nowhere") == 1
+    assert "git has to say" in capsys.readouterr().err
