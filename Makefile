@@ -38,7 +38,7 @@ RELEASE_RUN := $(subst $(VENV),$(RELEASE),$(RUN))
 
 .PHONY: help book serve lab notebooks practice bench bench-figures sweep bench-site links clean
 # not for students: start
-.PHONY: test lint format lock bench-grading release-check release students grade grades-export \
+.PHONY: test test-quick lint format lock bench-grading release-check release students grade grades-export \
 	formgrader grade-scheduler grade-worker
 # not for students: end
 
@@ -46,6 +46,7 @@ help:
 	@echo "make book       build the site in _build/html"
 # not for students: start
 	@echo "make test       run every test, the book's own cells included"
+	@echo "make test-quick the mathematics and the texts alone: no site, no browser, no grader"
 # not for students: end
 	@echo "make archive    the site as one zip that opens from a disk, linked on the site"
 	@echo "make pdf        the book as one PDF, linked on the site; make downloads does both"
@@ -83,6 +84,9 @@ book: $(VENV)/.book
 # not for students: start
 test: $(VENV)/.test
 	@$(RUN) tools/run_tests.py $(ARGS)
+
+test-quick: $(VENV)/.test
+	@$(RUN) tools/run_tests.py --quick $(ARGS)
 # not for students: end
 
 serve: $(VENV)/.book

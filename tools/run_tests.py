@@ -2,8 +2,9 @@
 
 System parts that are missing are installed first where that is possible. What could not be
 obtained is listed after pytest's summary as "not run"; with ``CI=true`` in the environment that is
-a failure.
-Arguments are handed on to pytest.
+a failure. With ``--quick``, which is ``make test-quick``, only what needs no built site, no browser
+and no grader runs, and nothing is installed: the package with its examples, and the book's texts.
+Other arguments are handed on to pytest.
 """
 
 from __future__ import annotations
@@ -19,19 +20,37 @@ sys.path.insert(0, str(ROOT))
 from tools.chromium import ensure_chromium  # noqa: E402
 from tools.debian import ensure_programs  # noqa: E402
 
+QUICK = ("attnlib", "tests/attnlib", "tests/book")
+# What builds a book or an environment, opens a browser, or asks the tests themselves.
+LEFT_TO_ALL = (
+    "tests/attnlib/test_mutants.py",
+    "tests/book/test_binder.py",
+    "tests/book/test_execution.py",
+    "tests/book/test_outputs.py",
+    "tests/book/test_site_benchmark.py",
+    "tests/book/test_stale.py",
+)
 
-def main() -> int:
+
+def pytest_status(arguments: list[str]) -> int:
+    """Run pytest, and return its exit status."""
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def main(arguments: list[str]) -> int:
     """Return pytest's exit status, or 1 if something could not be run where it has to be."""
+    if "--quick" in arguments:
+        left = [f"--ignore={name}" for name in LEFT_TO_ALL]
+        return pytest_status([*QUICK, *left, *(a for a in arguments if a != "--quick")])
     missing = [] if ensure_chromium() else ["tests/site/test_browser.py: no Chromium was found"]
     missing += [f"tests/grading: no {package} was found" for package in ensure_programs()]
-    selected = sys.argv[1:]
-    coverage = [] if selected else ["--cov", "--cov-report=term"]
-    command = [sys.executable, "-m", "pytest", *coverage, *selected]
-    status = subprocess.run(command, cwd=ROOT, check=False).returncode
+    coverage = [] if arguments else ["--cov", "--cov-report=term"]
+    status = pytest_status([*coverage, *arguments])
     for what in missing:
         sys.stdout.write(f"not run: {what}\n")
     return status or int(bool(missing) and os.environ.get("CI") == "true")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

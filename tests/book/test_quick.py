@@ -1,0 +1,41 @@
+"""The quick choice of tests needs no built site and no browser, and leaves out what it says."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.book.notebooks import ROOT
+from tools.run_tests import LEFT_TO_ALL, QUICK
+
+DEAR = {"browser", "build_result", "site"}
+
+
+def asked_for(source: str) -> set[str]:
+    """Return what takes a site or a browser and is an argument of some function."""
+    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
+    return {argument.arg for function in functions for argument in function.args.args} & DEAR
+
+
+def chosen() -> list[Path]:
+    files = [path for folder in QUICK for path in sorted((ROOT / folder).rglob("test_*.py"))]
+    return [path for path in files if path.relative_to(ROOT).as_posix() not in LEFT_TO_ALL]
+
+
+def test_no_quick_test_asks_for_a_site_or_a_browser() -> None:
+    files = chosen()
+    assert {"test_softmax.py", "test_prose_numbers.py"} <= {path.name for path in files}
+    dear = {path.name: asked_for(path.read_text(encoding="utf-8")) for path in files}
+    assert {name: found for name, found in dear.items() if found} == {}
+
+
+def test_what_is_left_out_is_there_to_be_left_out() -> None:
+    assert [name for name in LEFT_TO_ALL if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("argument", sorted(DEAR))
+def test_a_dear_argument_is_found(argument: str) -> None:
+    assert asked_for(f"class T:\n    def test(self, {argument}: object): ...\n") == {argument}
+    assert asked_for("def test(tmp_path): ...\n") == set()
