@@ -14,6 +14,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 SOURCE = Path(__file__).with_name("site.js")
+# In which order the search shows what it finds, and how.
+RESULTS = Path(__file__).with_name("search.js")
 # Before anything is drawn: the colours that the reader chose, or those of the system; and for who
 # comes back the whole page is laid out, or the place that was left could not be found.
 MODE = """{
@@ -140,6 +142,8 @@ def place(page: str, name: str, read: Callable[[str], str]) -> Placed:
         return ""
 
     page = _SCRIPT.sub(take, _PRELOAD.sub("", page))
+    if searches:
+        last.append(f"{{\n{without_comments(RESULTS.read_text(encoding='utf-8'))}}}")
     for handler, action in _HANDLERS.items():
         page = page.replace(handler, action)
     page = _HEAD.sub(lambda found: f"{found[0]}{embedded(MODE)}\n", page, count=1)
