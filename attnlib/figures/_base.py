@@ -24,11 +24,16 @@ import traitlets
 HERE = Path(__file__).parent
 NOTES = ("about", "command", "versions")
 ONE_NUMBER = (
-    "Please write one number, such as 0.5, 1/2 or 3e6, without roots and without commas for "
+    "Please write one number, such as 0.5, 1/2, 3e6, 8√2 or sqrt(128)/2, without commas for "
     "thousands."
 )
-_PART = r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)"
-NUMBER = re.compile(_PART + r"(?:\^([+-]?[0-9]{1,4}))?(?:/" + _PART + ")?(%?)")
+_PLAIN = r"(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
+_PART = rf"([+-]?{_PLAIN})"
+# Behind a bare √2 nothing may follow: √2/2 could be a half of it or the root of one.
+_ROOT = rf"(?:√({_PLAIN})$|(?:√|[sS]qrt)\(({_PLAIN})(?:/({_PLAIN}))?\))"
+NUMBER = re.compile(
+    rf"(?:{_PART}(?:\^([+-]?[0-9]{{1,4}}))?|([+-]?|{_PART}[*·]?){_ROOT})(?:/(?:{_PART}|{_ROOT}))?(%?)"
+)
 # The comma of 65,536 could be a decimal one or not.
 UNCLEAR = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
@@ -92,25 +97,45 @@ def reading(value: float | None) -> str:
 def read_number(text: str) -> float | None:
     """Return the number that a reader wrote, or None.
 
-    ``readNumber`` of ``_drawing.js`` is the same.
+    ``readNumber`` of ``_drawing.js`` is the same. It is a decimal number, or a whole power of one,
+    or a root with or without a factor; what it is divided by is a number or a root; a sign of per
+    cent may follow. What could be read in two ways is none.
 
     Examples
     --------
     >>> [read_number(text) for text in ("0,5", "1/2", "50%", "10^6", "65 536", "65,536", "half")]
     [0.5, 0.5, 0.5, 1000000.0, 65536.0, None, None]
+    >>> [read_number(text) for text in ("√16", "2 sqrt(9)", "1/√64", "√(1/4)", "√16/4", "√-1")]
+    [4.0, 6.0, 0.125, 0.5, None, None]
     """
     found = NUMBER.fullmatch(re.sub(r"\s", "", text).replace("−", "-"))
     if found is None:
         return None
-    base, power, below, percent = found.groups()
-    if any(UNCLEAR.fullmatch(part) for part in (base, below or "")):
+    plain, power, sign, factor, *root, below = found.groups()[:8]
+    root_below, percent = found.groups()[8:11], found[12]
+    written = (plain, factor, *root, below, *root_below)
+    if any(UNCLEAR.fullmatch(part) for part in written if part):
         return None
     try:
-        value = float(base.replace(",", ".")) ** int(power or 1)
-        value /= float((below or "1").replace(",", ".")) * (100 if percent else 1)
+        if plain:
+            above = _decimal(plain) ** int(power or 1)
+        else:
+            above = _decimal(factor or f"{sign}1") * _root(*root)
+        under = _root(*root_below) if any(root_below) else _decimal(below or "1")
+        value = above / (under * (100 if percent else 1))
     except (OverflowError, ZeroDivisionError):
         return None
-    return value if math.isfinite(value) else None
+    return value if all(map(math.isfinite, (above, under, value))) else None
+
+
+def _decimal(text: str) -> float:
+    """Return a decimal number with a point or a comma."""
+    return float(text.replace(",", "."))
+
+
+def _root(bare: str | None, above: str | None, below: str | None) -> float:
+    """Return the root of what stands bare or in brackets."""
+    return math.sqrt(_decimal(bare or above) / _decimal(below or "1"))
 
 
 def nearest(stops: Sequence[float | None], value: float | None) -> int:

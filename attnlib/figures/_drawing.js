@@ -57,18 +57,28 @@ function rootBars(weights, wide, high) {
 const reading = (value) =>
   value === null ? "off" : String(Number(value.toPrecision(6))).replace("-", "−");
 
-const PART = "([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)";
-const NUMBER = new RegExp(`^${PART}(?:\\^([+-]?[0-9]{1,4}))?(?:/${PART})?(%?)$`);
+const PLAIN = "(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?";
+const PART = `([+-]?${PLAIN})`;
+const ROOT = `(?:√(${PLAIN})$|(?:√|[sS]qrt)\\((${PLAIN})(?:/(${PLAIN}))?\\))`;
+const NUMBER = new RegExp(
+  `^(?:${PART}(?:\\^([+-]?[0-9]{1,4}))?|([+-]?|${PART}[*·]?)${ROOT})(?:/(?:${PART}|${ROOT}))?(%?)$`);
 const UNCLEAR = /^[+-]?[1-9][0-9]{0,2},[0-9]{3}$/;
 
 /** The number that a reader wrote, or null. */
 function readNumber(text) {
   const found = NUMBER.exec(text.replace(/\s/g, "").replaceAll("−", "-"));
-  if (!found || UNCLEAR.test(found[1]) || UNCLEAR.test(found[3] ?? "")) return null;
-  const [base, power, below] = [found[1], found[2] ?? "1", found[3] ?? "1"];
-  const value = Number(base.replace(",", ".")) ** Number(power)
-    / (Number(below.replace(",", ".")) * (found[4] ? 100 : 1));
-  return Number.isFinite(value) ? value : null;
+  if (!found) return null;
+  const [, plain, power, sign, factor, ...roots] = found;
+  const [below, percent] = [roots[3], roots.pop()];
+  if ([plain, factor, ...roots].some((part) => UNCLEAR.test(part ?? ""))) return null;
+  const decimal = (part) => Number((part ?? "1").replace(",", "."));
+  const root = (place) =>
+    Math.sqrt(decimal(roots[place] ?? roots[place + 1]) / decimal(roots[place + 2]));
+  const above = plain
+    ? decimal(plain) ** Number(power ?? 1) : decimal(factor ?? `${sign}1`) * root(0);
+  const under = roots[4] ?? roots[5] ? root(4) : decimal(below);
+  const value = above / (under * (percent ? 100 : 1));
+  return [above, under, value].every(Number.isFinite) ? value : null;
 }
 
 /** The place of the stop next to a value; null is a stop of its own. */

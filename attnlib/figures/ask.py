@@ -44,14 +44,14 @@ class Ask(LiveFigure):
     >>> Ask("spread", answers={"plain": "22,6", "root": "one"}).verdict
     ✗ spread
       ✓ plain: 22.6 is right. It grows like the root of the width.
-      ✗ root: Please write one number, such as 0.5, 1/2 or 3e6, without roots and without ...
+      ✗ root: Please write one number, such as 0.5, 1/2, 3e6, 8√2 or sqrt(128)/2, ...
       ✗ full: Not answered yet: put the standard deviation of q·k/dₖ here.
 
     Notes
     -----
     Shown in the first chapter, and in all that have exercises. A number may be written as 0.5, 0,5,
-    1/2, 50%, 5e-1 or 10^6. Functions and arrays are not judged on a page; an exercise that asks
-    for one can pass in a notebook only.
+    1/2, 50%, 5e-1 or 10^6, and with a root as √128, 8√2, sqrt(128)/2, 1/√64 or √(1/2). Functions
+    and arrays are not judged on a page; an exercise that asks for one can pass in a notebook only.
     """
 
     state = ("content", "answers", "checked")

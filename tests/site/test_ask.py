@@ -17,7 +17,13 @@ from attnlib.exercises import check
 from attnlib.exercises._exercise import exercises
 from attnlib.exercises._judges import Number, Pick
 from attnlib.figures import Ask
-from attnlib.figures._base import ONE_NUMBER, own_source, shared_source, style_source
+from attnlib.figures._base import (
+    ONE_NUMBER,
+    own_source,
+    read_number,
+    shared_source,
+    style_source,
+)
 from attnlib.figures.ask import NAMES, SIGNS
 from tests.attnlib.exercises.cases import all_cases
 from tests.book.notebooks import NOTEBOOKS, ROOT
@@ -46,7 +52,7 @@ html[data-theme=dark] {{ background: #121212; color: #ced6dd; --pst-color-text-m
 </style></head><body><main class="bd-article"><h1>T</h1>{body}</main>{script}</body></html>"""
 LISTEN = """globalThis.judged = [];
 document.addEventListener("judged", ({ detail }) => judged.push(detail));"""
-UNCLEAR = ["half", "65,536", "1/0", "√2", "1e999"]
+UNCLEAR = ["half", "65,536", "1/0", "√2/2", "√-1", "1e999"]
 # Write each text into a field as a reader would, press the button, and read what is said.
 ANSWER = """(form, [name, texts]) => texts.map((text) => {
   const field = form.querySelector(`[name="${name}"]`);
@@ -198,6 +204,60 @@ def test_numbers_are_written_as_python_writes_them(browser: Browser, tmp_path: P
                 [values, digits],
             )
             assert shown == [f"{value:.{digits}g}" for value in values]
+
+
+def test_numbers_are_read_as_python_reads_them(browser: Browser, tmp_path: Path) -> None:
+    drawn = random.Random(20)  # noqa: S311
+    pieces = [
+        "√",
+        "√(",
+        "sqrt(",
+        "Sqrt(",
+        ")",
+        "/",
+        "^",
+        "%",
+        "*",
+        "·",
+        "+",
+        "−",
+        "-",
+        ",",
+        " ",
+        ".",
+    ]
+    pieces += ["0", "2", "8", "16", "0.3", "1e3", "1e999", "65,536", "-1"]
+    texts = ["".join(drawn.choices(pieces, k=drawn.randint(1, 6))) for _ in range(20_000)]
+    texts += [
+        f"{sign}{factor}{root}{below}{percent}"
+        for sign in ("", "-", "+")
+        for factor in ("", "8", "0,5*", "2^3", "3/4", "65,536", "1e999", "*")
+        for root in ("", "√3", "√(3)", "sqrt(3)", "√(3/7)", "√(1/0)", "√(0/0)", "√-3", "√1e999")
+        for below in ("", "/7", "/0", "/-7", "/√7", "/√0", "/sqrt(1/0)", "/2√7", "/1e999")
+        for percent in ("", "%")
+    ]
+    wanted = [read_number(text) for text in texts]
+    assert (
+        sum(value is not None and "√" in text for value, text in zip(wanted, texts, strict=True))
+        > 100
+    )
+    path = tmp_path / "page.html"
+    path.write_text(
+        f"<meta charset=utf-8><script type=module>{shared_source()}\n"
+        "globalThis.readNumber = readNumber;</script>",
+        "utf-8",
+    )
+    with visit(browser, path) as seen:
+        shown = seen.page.evaluate("(texts) => texts.map(readNumber)", texts)
+    assert dict(zip(texts, shown, strict=True)) == dict(zip(texts, wanted, strict=True))
+
+
+def test_a_root_is_right_where_its_decimals_are(browser: Browser, tmp_path: Path) -> None:
+    answers = {"plain": "sqrt(512)", "root": "√(16)/4", "full": "1/√512"}
+    assert Ask("spread", answers=answers).verdict
+    with asking(browser, tmp_path, Ask("spread")) as seen:
+        fill(seen.page.locator("form"), answers)
+        assert seen.page.locator(".part.right").count() == 3
 
 
 class TestThePage:

@@ -157,11 +157,66 @@ class TestEstimate:
         assert read_number(text) == float(number)
 
     @pytest.mark.parametrize(
+        ("text", "number"),
+        [
+            ("√128", math.sqrt(128)),
+            ("√ 128", math.sqrt(128)),
+            ("√(128)", math.sqrt(128)),
+            ("sqrt(512)", math.sqrt(512)),
+            ("Sqrt (512)", math.sqrt(512)),
+            ("8√2", 8 * math.sqrt(2)),
+            ("8 √ 2", 8 * math.sqrt(2)),
+            ("8*sqrt(2)", 8 * math.sqrt(2)),
+            ("8·√2", 8 * math.sqrt(2)),
+            ("0,5√2", 0.5 * math.sqrt(2)),
+            ("−√2", -math.sqrt(2)),
+            ("+√2", math.sqrt(2)),
+            ("−3√2", -3 * math.sqrt(2)),
+            ("1/sqrt(64)", 1 / 8),
+            ("1/√64", 1 / 8),
+            ("√(1/2)", math.sqrt(1 / 2)),
+            ("√(128)/2", math.sqrt(128) / 2),
+            ("3sqrt(2)/sqrt(8)", 3 * math.sqrt(2) / math.sqrt(8)),
+            ("2^3/√4", 4),
+            ("√(1/4)%", 0.005),
+            ("√0,25", 0.5),
+            ("√1e6", 1000),
+        ],
+    )
+    def test_a_root_is_a_number_too(self, text, number):
+        assert read_number(text) == pytest.approx(number, rel=1e-15)
+
+    @pytest.mark.parametrize(
         "text",
         [
             *("", " ", "half", "1.2.3", "1,2,3", "65,536", "1/65,536", "1/0", "0^-1", "1e999"),
             *("9^9999", "1/2/3", "%", "1%%", "nan", "inf", "0x10", "1_000", "٣", "1^99999999"),
-            "1,234.5",
+            *(
+                "1,234.5",
+                "√",
+                "sqrt",
+                "√()",
+                "sqrt2",
+                "√-1",
+                "√(-1)",
+                "√65,536",
+                "65,536√2",
+                "√√16",
+            ),
+            *(
+                "√2/2",
+                "√2%",
+                "√2^2",
+                "√(2)^2",
+                "2^√4",
+                "1/2√2",
+                "1/2sqrt(2)",
+                "3/4√2",
+                "1/√0",
+                "*√2",
+            ),
+            *("√(1/0)", "1/√(1/0)", "√(2", "√2)", "sqrt[2]", "√(1/2/3)", "√(1+1)", "√2+1", "√2√2"),
+            *("1/1e999", "1/√1e999", "sqrt(sqrt(16))", "math.sqrt(2)", "--√2", "8**√2", "8x√2"),
         ],
     )
     def test_what_is_no_number_or_could_be_two_is_none(self, text):
