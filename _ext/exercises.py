@@ -3,22 +3,41 @@
 * Each has an id of its own.
 * The title of a solution opens it and does nothing else.
 * The lines that mark a solution for the practice notebooks are not shown.
+* Each says where it can be worked on: on the page, in a notebook, on paper.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from sphinx_exercise.nodes import solution_node
+from sphinx_exercise.nodes import is_exercise_enumerable_node, solution_node
+
+from attnlib.exercises._exercise import exercises
+from attnlib.exercises._judges import Number, Pick
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sphinx.application import Sphinx
+    from sphinx.config import Config
 
 SHARED_IDS = {"exercise-content", "solution-content"}
 """What sphinx-exercise calls the contents of every exercise and of every solution."""
 MARKS = {"### BEGIN SOLUTION", "### END SOLUTION"}
 """Lines between which a practice notebook leaves the reader's own code."""
+TO_RUN = re.compile(
+    r"\b(?:Draw|[Mm]easure|Plot|Tune|[Rr]un each|numerical|random rows|central differences"
+    r"|Write a test|without random numbers)\b"
+)
+"""What a task says where it takes code, whatever of it the check looks at."""
+TO_ARGUE = re.compile(
+    r"\b(?:Prove|Derive|Show that|Conclude|On paper|and why|Say why|your argument)\b"
+)
+"""What a task says where it takes an argument, which no check reads."""
 
 
 def part_ids(_app: Sphinx, document: nodes.document) -> None:
@@ -66,9 +85,69 @@ def unlink_titles(_app: Sphinx, document: nodes.document, _page: str) -> None:
         title += nodes.Text(words)
 
 
+def places(name: str, tasks: Iterable[str]) -> dict[str, list[str]]:
+    """Say where the parts of an exercise can be done.
+
+    Parameters
+    ----------
+    name : str
+        The exercise as `attnlib.exercises` knows it.
+    tasks : iterable of str
+        The words of its points.
+
+    Returns
+    -------
+    dict of str to list of str
+        What there is to do in each place; a place without anything is left out. Names of what a
+        practice notebook checks stand between backticks.
+
+    Examples
+    --------
+    >>> places("divide-later", ["Prove it.", "Write it."])["in a notebook"]
+    ['`divide_later`']
+    """
+    parts = exercises()[name].parts
+    asked = sum(isinstance(judge, Number | Pick) for judge in parts.values())
+    coded = [f"`{part}`" for part, judge in parts.items() if not isinstance(judge, Number | Pick)]
+    words = "\n".join(tasks)
+    found = {
+        "on this page": [f"{asked} answer{'s' if asked > 1 else ''}"] if asked else [],
+        "in a notebook": coded + (["something to run"] if TO_RUN.search(words) else []),
+        "on paper": ["an argument"] if TO_ARGUE.search(words) else [],
+    }
+    return {place: done for place, done in found.items() if done}
+
+
+def mark_places(_app: Sphinx, document: nodes.document) -> None:
+    """Say below the first line of each exercise where its parts can be done."""
+    for box in document.findall(is_exercise_enumerable_node):
+        name = box.get("label", "").removeprefix("ex-")
+        content = next(iter(box.findall(nodes.section)), None)
+        if name not in exercises() or content is None:
+            continue
+        tasks = [item.astext() for item in content.findall(nodes.list_item)]
+        line = nodes.paragraph(classes=["places"])
+        for place, done in places(name, tasks).items():
+            line += [nodes.Text(" " * bool(line.children)), nodes.strong("", place.capitalize())]
+            for n, one in enumerate(done):
+                code = one.startswith("`")
+                line += nodes.Text(", " if n else ": ")
+                line += nodes.literal("", one.strip("`")) if code else nodes.Text(one)
+            line += nodes.Text(".")
+        content.insert(1, line)
+
+
+def note_source(_app: Sphinx, config: Config) -> None:
+    """Make pages be read anew, without running anything, when this file has changed."""
+    config["exercises_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
+    app.add_config_value("exercises_digest", "", "env")
+    app.connect("config-inited", note_source)
     app.connect("doctree-read", part_ids)
+    app.connect("doctree-read", mark_places)
     app.connect("doctree-read", hide_marks)
     app.connect("doctree-resolved", unlink_titles)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
