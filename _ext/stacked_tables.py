@@ -1,0 +1,95 @@
+"""Let tables of sentences stack on a phone.
+
+Three columns of sentences do not fit beside each other on a narrow window. There each row of such a
+table becomes a block, in which every value stands below the name of its column; `narrow.css` does
+that, with the names written here into attributes. Roles keep a table a table for those who hear it,
+which browsers forget as soon as its rows are shown as blocks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+COLUMNS = range(3, 5)
+"""Two columns fit on any window; with more than four a table is one of numbers, or far too wide."""
+SENTENCE = 60
+"""From so many characters on a cell is a sentence that would make its column high and narrow."""
+_TABLE = re.compile(r'<table class="table">.*?</table>', re.DOTALL)
+_HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
+_CELL = re.compile(r"<td\b[^>]*>(.*?)</td>", re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
+_ROLES = {"thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "th": "columnheader"}
+_PART = re.compile(rf"<({'|'.join(_ROLES)})\b")
+_ROW = re.compile(r"(?<=<tbody>).*(?=</tbody>)", re.DOTALL)
+
+
+def words(markup: str) -> str:
+    """Return the text of some markup on one line."""
+    return " ".join(html.unescape(_TAG.sub("", markup)).split())
+
+
+def stacked(table: str) -> str:
+    """Return a table with what it needs to stack, or as it is if it has no need.
+
+    Parameters
+    ----------
+    table : str
+        The table's element. One with formulas in the names of its columns stays as it is, since an
+        attribute can hold none, and so does one with joined cells.
+
+    Examples
+    --------
+    >>> stacked('<table class="table"><tr><td>1</td></tr></table>')
+    '<table class="table"><tr><td>1</td></tr></table>'
+    """
+    heads, cells = _HEAD.findall(table), _CELL.findall(table)
+    if (
+        len(heads) not in COLUMNS
+        or len(cells) % len(heads)
+        or "span=" in table
+        or any("<math" in head or not words(head) for head in heads)
+        or max((len(words(cell)) for cell in cells), default=0) < SENTENCE
+    ):
+        return table
+    labels = [html.escape(words(head)) for head in heads]
+
+    def labelled(rows: re.Match[str]) -> str:
+        pieces = rows[0].split("<td")
+        parts = [
+            f'<td role="cell" data-label="{labels[n % len(labels)]}"{piece}'
+            for n, piece in enumerate(pieces[1:])
+        ]
+        return pieces[0] + "".join(parts)
+
+    table = _ROW.sub(labelled, table)
+    table = _PART.sub(lambda part: f'{part[0]} role="{_ROLES[part[1]]}"', table)
+    return table.replace('<table class="table">', '<table class="table stacked" role="table">', 1)
+
+
+def stack(
+    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Prepare the tables of a page."""
+    if context.get("body"):
+        context["body"] = _TABLE.sub(lambda table: stacked(table[0]), context["body"])
+
+
+def note_source(_app: Sphinx, config: Config) -> None:
+    """Make pages be written anew, without running anything, when this file has changed."""
+    config["stacked_tables_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the above to the build."""
+    app.add_config_value("stacked_tables_digest", "", "html")
+    app.connect("config-inited", note_source)
+    app.connect("html-page-context", stack)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
