@@ -250,6 +250,22 @@ if (notes.length) {
   notes.forEach((note) => watch.observe(note));
 }
 
+/* A chapter on paper without what answers its questions; handout.css leaves it out. */
+const ways = document.querySelector(".chapter-head nav.ways ul");
+if (ways && document.querySelector(".solution, .answering, .told")) {
+  const item = document.createElement("li");
+  const button = Object.assign(document.createElement("button"), {
+    type: "button", className: "handout", textContent: "Print without answers",
+  });
+  on(button, "click", () => {
+    root.setAttribute("data-print", "handout");
+    on(window, "afterprint", () => root.removeAttribute("data-print"), { once: true });
+    print();
+  });
+  item.append(button);
+  ways.append(item);
+}
+
 /* Buttons of the header */
 const ACTIONS = {
   print: () => print(),
