@@ -333,7 +333,10 @@ def keep_together(node: nodes.math) -> None:
     following = node.next_node(descend=False, siblings=True)
     if isinstance(following, nodes.Text) and (found := AFTER.match(following)):
         node["after"] = found[0]
-        following.parent.replace(following, nodes.Text(following[found.end() :]))
+        # not by replace, which takes the first text that says the same
+        siblings = following.parent.children
+        place = next(place for place, one in enumerate(siblings) if one is following)
+        following.parent[place] = nodes.Text(following[found.end() :])
 
 
 def hide_source(app: Sphinx, doctree: nodes.document, _page: str) -> None:

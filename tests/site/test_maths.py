@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
 from fontTools.ttLib import TTFont
 
-from _ext.maths import LEAN, RENDERER, breakable, plain, tree_of
+from _ext.maths import LEAN, RENDERER, breakable, keep_together, plain, tree_of
 from tests.site.pages import parse
 from tests.site.test_browser import ALL_LAID_OUT, ALL_OPEN, PHONE, SMALL_PHONE, visit
 from tools.math_font import FONT, characters
@@ -150,3 +151,13 @@ def test_no_comma_behind_a_formula_begins_a_line(browser: Browser, site: Path) -
     with visit(browser, site / "chapters" / "glossary.html", width=PHONE) as seen:
         assert seen.page.locator(".math-kept").count() > 10
         assert seen.page.evaluate(alone) == []
+
+
+def test_each_formula_takes_the_comma_behind_itself() -> None:
+    """Also where the same words stand earlier, behind something else."""
+    m = nodes.math("", "m")
+    line = nodes.paragraph("", "", nodes.emphasis("", "n"), nodes.Text(", or "), m)
+    line += [nodes.Text(", or "), nodes.emphasis("", "p")]
+    keep_together(m)
+    assert m["after"] == ","
+    assert [part.astext() for part in line] == ["n", ", or ", "m", " or ", "p"]
