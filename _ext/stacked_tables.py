@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-COLUMNS = range(3, 5)
-"""Two columns fit on any window; with more than four a table is one of numbers, or far too wide."""
+COLUMNS = range(3, 6)
+"""Two columns fit on any window; with more than five a table is one of numbers, or far too wide."""
 SENTENCE = 60
 """From so many characters on a cell is a sentence that would make its column high and narrow."""
 _TABLE = re.compile(r'<table class="table">.*?</table>', re.DOTALL)

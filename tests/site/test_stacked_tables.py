@@ -42,7 +42,7 @@ SENTENCES = table(NAMES, ["score", LONG, "one"], ["row", LONG, "two"])
     "plain",
     [
         table(NAMES[:2], ["score", LONG]),
-        table([*NAMES, "a", "b"], ["score", LONG, "1", "2", "3"]),
+        table([*NAMES, "a", "b", "c"], ["score", LONG, *"1234"]),
         table(NAMES, ["score", "short", "one"]),
         table(["<math>x</math>", *NAMES[1:]], ["score", LONG, "one"]),
         table(["", *NAMES[1:]], ["score", LONG, "one"]),
