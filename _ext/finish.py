@@ -21,6 +21,7 @@ from sphinx.util import logging
 from _ext import boxes, images, policy, scripts, sheets
 from _ext.book_site import repaired
 from _ext.icons import Icons
+from _ext.maths import named_heads
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -110,7 +111,7 @@ class Workshop:
             path = posixpath.normpath(posixpath.join(folder, urlsplit(source).path))
             return (self.assets / path).read_text(encoding="utf-8")
 
-        page = boxes.native(repaired(raw))
+        page = named_heads(boxes.native(repaired(raw)))
         placed = scripts.place(page, name, read)
         page = self.pictures.place(placed.text, name)
         page = sheets.place(page, name, placed.words, self.sheets, self.icons.bring)

@@ -65,6 +65,14 @@ PART = 24
 # What belongs to the formula before it.
 AFTER = re.compile(r"[,.;:!?)\]’”]+")
 
+# The name of a column that is a formula and nothing else.
+_HEAD = re.compile(
+    r'(?P<before><th class="head[^"]*"><p>)'
+    r'(?P<formula><span class="math [^"]*" data-tex="(?P<tex>[^"]*)">'
+    r"<math\b(?:(?!</th>).)*</math></span>)(?P<after></p></th>)",
+    re.DOTALL,
+)
+
 # Plain text for what a title says with a formula.
 _BELOW = str.maketrans("0123456789aeijkmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₒₚᵣₛₜᵤᵥₓ")
 _ABOVE = str.maketrans("0123456789ikn⊤", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁱᵏⁿᵀ")
@@ -369,6 +377,23 @@ def note_source(_app: Sphinx, config: Config) -> None:
     for path in (Path(__file__), SCRIPT, TEMML):
         digest.update(path.read_bytes())
     config["maths_digest"] = digest.hexdigest()
+
+
+def named_heads(page: str) -> str:
+    """Return a page whose columns have names in words where they are formulas to the eye.
+
+    Not every program that reads a page aloud reads formulas, and a column without a name is a
+    riddle.
+    """
+
+    def named(head: re.Match[str]) -> str:
+        words = html.escape(plain(html.unescape(head["tex"])).replace("\u2061", ""))
+        return (
+            f'{head["before"]}<span class="visually-hidden">{words}</span>'
+            f'<span aria-hidden="true">{head["formula"]}</span>{head["after"]}'
+        )
+
+    return _HEAD.sub(named, page)
 
 
 def stop_engine(_app: Sphinx, _error: Exception | None) -> None:

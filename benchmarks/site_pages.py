@@ -43,7 +43,8 @@ READABLE = r"""() => {
     figures: "img, figure svg, .live-figure svg, .live-figure [role=img]",
     solutions: ".solution, .proof details",
   };
-  const ASIDE = "form, summary, .pst-js-only, .onlyprint, [aria-hidden=true], noscript, template";
+  const ASIDE = "form, summary, .pst-js-only, .onlyprint, .edition-on-paper, [aria-hidden=true]," +
+    " noscript, template";
   const seen = (node) => {
     const { width, height } = node.getBoundingClientRect();
     const look = { visibilityProperty: true, opacityProperty: true };

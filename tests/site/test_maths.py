@@ -161,3 +161,16 @@ def test_each_formula_takes_the_comma_behind_itself() -> None:
     keep_together(m)
     assert m["after"] == ","
     assert [part.astext() for part in line] == ["n", ", or ", "m", " or ", "p"]
+
+
+@pytest.mark.parametrize("name", ["chapters/03_saturation.html", "chapters/05_divisor.html"])
+def test_a_column_that_a_formula_names_is_named_in_words_too(site: Path, name: str) -> None:
+    heads = parse(site / name).select("th.head")
+    assert any(head.find("math") for head in heads)
+    for head in heads:
+        formulas = " ".join(math.get_text() for math in head.select("math"))
+        words = [text for text in head.stripped_strings if text not in formulas]
+        assert words or head.select_one(".visually-hidden"), head
+        for formula in head.select("[aria-hidden=true] [data-tex]"):
+            said = plain(str(formula["data-tex"])).replace("\u2061", "")
+            assert head.select_one(".visually-hidden").get_text() == said
