@@ -1,8 +1,9 @@
 """Fold what answers a question until the reader has made a prediction.
 
 Behind a box "Predict first" the outputs of the next cells, and the paragraph that speaks about
-them, are put into one fold, which a tap opens, with scripts or without. Where the page has a form
-for the answer, its script opens the fold; elsewhere the box says where the answer is to be made.
+them with the tables around it, are put into one fold, which a tap opens, with scripts or without.
+Where the page has a form for the answer, its script opens the fold; elsewhere the box says where
+the answer is to be made.
 """
 
 from __future__ import annotations
@@ -80,11 +81,17 @@ def fold(box: nodes.Element) -> None:
         cell.parent.insert(cell.parent.index(cell) + 1, current)
     if current is None:
         return
-    # the first words about it tell the answer as well
-    while following and isinstance(following[0], nodes.table):
-        current += taken(following.pop(0))
+    # the first words about it tell the answer as well, and so do the tables on either side of them
+    takes_tables(current, following)
     if following and isinstance(following[0], nodes.paragraph):
         current += taken(following.pop(0))
+        takes_tables(current, following)
+
+
+def takes_tables(answering: Answering, following: list[nodes.Node]) -> None:
+    """Move the tables that come next into a fold."""
+    while following and isinstance(following[0], nodes.table):
+        answering += taken(following.pop(0))
 
 
 def taken(node: nodes.Element) -> nodes.Element:

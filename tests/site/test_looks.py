@@ -169,6 +169,9 @@ def a_page(text: str) -> nodes.document:
         ("ccp", "c[o]c[op]"),
         ("cnp", "c[op]n"),
         ("ctp", "c[otp]"),
+        ("cptp", "c[opt]p"),
+        ("ctptp", "c[otpt]p"),
+        ("cppt", "c[op]pt"),
         ("hp", "h[op]"),
     ],
 )
