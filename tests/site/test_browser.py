@@ -86,14 +86,16 @@ class Visit:
 @contextmanager
 def visit(
     browser: Browser,
-    path: Path,
+    path: Path | str,
     *,
     query: str = "",
     width: int = DESK,
     scheme: str = "light",
     scripts: bool = True,
 ) -> Iterator[Visit]:
-    """Open a page from the disk with the network cut, and note what it tries."""
+    """Open a page with the network cut, from the disk or of this machine; note what it tries."""
+    start = path if isinstance(path, str) else path.as_uri()
+    local = (*LOCAL, "/".join([*start.split("/")[:3], ""]))
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme=scheme,
@@ -103,13 +105,13 @@ def visit(
     seen = Visit(context.new_page())
 
     def admit(route: Route) -> None:
-        if route.request.url.startswith(LOCAL):
+        if route.request.url.startswith(local):
             route.continue_()
         else:
             route.abort()
 
     def note(request) -> None:
-        if not request.url.startswith(LOCAL):
+        if not request.url.startswith(local):
             seen.foreign.append(request.url)
 
     context.route("**/*", admit)
@@ -120,7 +122,7 @@ def visit(
         "console", lambda said: seen.errors.append(said.text) if said.type == "error" else None
     )
     try:
-        seen.page.goto(path.as_uri() + query, wait_until="load")
+        seen.page.goto(start + query, wait_until="load")
         if scripts:
             seen.page.evaluate(AT_REST)
         yield seen

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +11,7 @@ import pytest
 from _ext import policy
 from tests.book.notebooks import PAGES
 from tests.site import pages
+from tests.site.serving import serving
 from tests.site.test_browser import PHONE, visit
 from tests.site.watching import wait_until
 
@@ -52,23 +50,11 @@ def test_a_page_has_a_strict_policy_before_all_that_it_loads(site: Path, name: s
     assert not page.select("a[href^='javascript:']")
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
     """Serve the site, and return where."""
-    handler = functools.partial(QuietHandler, directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serving(site) as address:
+        yield address
 
 
 def walk(page: Page, start: str) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.site import pages
+from tests.site.serving import serving
 from tests.site.test_browser import visit
-from tests.site.test_policy import QuietHandler
 from tests.site.watching import wait_until
 
 if TYPE_CHECKING:
@@ -39,11 +36,8 @@ EXCERPTS = (
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
     """Serve the site, and return where."""
-    handler = functools.partial(QuietHandler, directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(site) as address:
+        yield address
 
 
 def results(page: Page) -> list[tuple[str, str, str]]:
