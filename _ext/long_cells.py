@@ -1,0 +1,52 @@
+"""Show long code in part on a phone, where it pulls the text around it apart.
+
+A box to tick stands below each long cell. On a narrow window, ``narrow.css`` shows the first lines
+of the cell until the box is ticked, with scripts or without; anywhere else, and on paper, the whole
+cell stands and the box does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+WHOLE = 18
+"""So many lines are shown on any window; ``narrow.css`` shows fewer of what is longer."""
+FOLDED = {"tag_hide-input", "tag_hide-cell", "tag_remove-input", "tag_remove-cell"}
+BOX = (
+    '<label class="all-lines"><input type="checkbox" autocomplete="off"> '
+    "Show all {lines} lines</label>"
+)
+
+
+def add_boxes(_app: Sphinx, document: nodes.document) -> None:
+    """Put a box below the code of each long cell that is not folded."""
+    for cell in document.findall(nodes.container):
+        if "cell" not in cell["classes"] or FOLDED & set(cell["classes"]):
+            continue
+        for part in cell.children:
+            if "cell_input" not in part.get("classes", []):
+                continue
+            lines = part.astext().rstrip("\n").count("\n") + 1
+            if lines > WHOLE:
+                part += nodes.raw("", BOX.format(lines=lines), format="html")
+
+
+def note_source(_app: Sphinx, config: Config) -> None:
+    """Make pages be read anew, without running anything, when this file has changed."""
+    config["long_cells_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the above to the build."""
+    app.add_config_value("long_cells_digest", "", "env")
+    app.connect("config-inited", note_source)
+    app.connect("doctree-read", add_boxes)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
