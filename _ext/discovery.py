@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 ABOUT = "description"
+# What the pages are about that are made without a source.
+MADE = {
+    "404": "No page of the book is at this address; from here you can search for what you meant.",
+    "genindex": "An index of the functions, classes and methods of the package behind the book.",
+    "search": "Search the chapters, the glossary and the reference of the book.",
+}
 LICENCES, CHANGES = "chapters/about", "chapters/changelog"
 CHAPTER = re.compile(r"(?:^|/)\d\d_")
 BETWEEN = ' <span aria-hidden="true">·</span> '
@@ -120,6 +126,9 @@ def add_link_preview(
 ) -> None:
     """Say what a page is, for search engines, and where its link is shared."""
     if doctree is None:
+        if page in MADE:
+            about = f'<meta name="{ABOUT}" content="{html.escape(MADE[page])}" />'
+            context["metatags"] = f"{context.get('metatags', '')}\n{about}"
         return
     if page == app.config["root_doc"] and app.config["html_baseurl"]:
         context["pageurl"] = page_address(app, page)

@@ -29,6 +29,7 @@ REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
 ABOUT = "What this page of a small book is about."
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
+ALL = [*CONTENT, *(f"{name}.html" for name in discovery.MADE)]
 CONFIGURATION = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]
 # The small book is made by all extensions of the book, so that nothing that one of them does to a
 # finished page is left out.
@@ -191,6 +192,12 @@ def test_without_an_address_no_page_names_one(site: Path, name: str) -> None:
     assert canonical(page) == []
     assert [said for said in meta(page) if said.startswith(("og:", "twitter:"))] == []
     assert {"How to cite", "Changes", "CC BY 4.0", "BSD 3-Clause"} == set(foot(page))
+
+
+def test_every_page_says_what_it_is_about_and_no_two_the_same(site: Path) -> None:
+    said = [meta(pages.parse(site / name)).get("description") for name in ALL]
+    assert all(said)
+    assert len(set(said)) == len(ALL)
 
 
 def test_without_an_address_there_is_no_map(site: Path) -> None:
