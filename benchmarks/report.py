@@ -233,6 +233,27 @@ def missed(results: Mapping[str, Any], *groups: str) -> list[str]:
     return lines
 
 
+def summary(results: Mapping[str, Any]) -> str:
+    """Answer in two sentences how fast and how large attnlib is beside PyTorch."""
+
+    def ratios(group: str) -> str:
+        values = [row["attnlib"] for row in results["peers"][group].values()]
+        return f"{digits(min(values))} to {digits(max(values))}"
+
+    forward, large, both, step = map(ratios, PEER_TABLES)
+    entry = results["memory"][0]
+    own, peer = (
+        f"{(size - entry['output']) / 1e6:.1f} MB"
+        for size in (max(entry["traced"], entry["resident"]), entry["torch"])
+    )
+    return (
+        f"**In short:** attention takes {forward} times as long as in PyTorch with calibrated "
+        f"scores, {large} times with large ones and {both} times together with the gradients, and "
+        f"a step of training {step} times, by length or width. For {entry['n']} tokens, memory "
+        f"beyond inputs and output peaks at {own}, and at {peer} in PyTorch."
+    )
+
+
 def shortfalls(results: Mapping[str, Any]) -> str:
     """Say of each missed target by how much and what the floor is, or that there is none."""
     if lines := missed(results):

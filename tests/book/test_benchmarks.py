@@ -217,9 +217,9 @@ class TestThePage:
         for group in report.PEER_TABLES:
             assert report.peer_table(RESULTS, group) in shown
 
-    def test_it_shows_counts_and_shortfalls_of_every_part_before_all_else(self) -> None:
+    def test_it_shows_counts_and_shortfalls_of_every_part_before_all_tables(self) -> None:
         found = missed.committed()
-        assert outputs()[:2] == [missed.count_table(found), missed.listing(found)]
+        assert outputs()[1:3] == [missed.count_table(found), missed.listing(found)]
 
     def test_it_says_how_long_a_class_takes(self) -> None:
         assert grading_report.class_line(MARKED, 150) in outputs()
@@ -229,6 +229,27 @@ class TestThePage:
         assert report.memory_table(RESULTS) in shown
         assert report.machine_table(RESULTS) in shown
         assert report.sampler_table(RESULTS) in shown
+
+    def test_it_answers_its_title_first(self) -> None:
+        assert report.summary(RESULTS) == outputs()[0]
+
+    def test_the_answer_has_the_extremes_and_the_larger_memory(self) -> None:
+        results = {
+            "peers": {
+                group: {"a": {"attnlib": 0.5 + n, "PyTorch": 9}, "b": {"attnlib": 0.25 + n}}
+                for n, group in enumerate(report.PEER_TABLES)
+            },
+            "memory": [
+                {"n": 8, "output": 1e6, "traced": 2e6, "resident": 4.5e6, "torch": 3e6},
+                {"n": 9, "output": 0, "traced": 0, "resident": 0, "torch": 0},
+            ],
+        }
+        said = report.summary(results)
+        assert re.findall(r"[\d.]+ to [\d.]+", said) == [
+            "0.25 to 0.50", "1.25 to 1.50", "2.25 to 2.50", "3.25 to 3.50",
+        ]  # fmt: skip
+        assert "For 8 tokens, memory" in said
+        assert said.endswith("peaks at 3.5 MB, and at 2.0 MB in PyTorch.")
 
     def test_the_figure_gets_every_ratio_but_that_of_pytorch(self) -> None:
         titles, cases, names, values = report.panels(RESULTS)
