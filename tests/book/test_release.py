@@ -115,9 +115,12 @@ def test_the_metadata_name_no_address_that_nobody_has() -> None:
 
 def test_the_licences_are_those_of_the_licence_file() -> None:
     assert project()["project"]["license"] in citation()["license"]
-    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
-    assert "BSD 3-Clause" in text
-    assert "CC BY 4.0" in text
+    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    assert "BSD 3-Clause" in notice
+    assert "CC BY 4.0" in notice
+    for name, first in (("LICENSE", "BSD 3-Clause"), ("LICENSE-TEXT", "Attribution 4.0")):
+        assert name in notice
+        assert (ROOT / name).read_text(encoding="utf-8").startswith(first)
     assert sorted(citation()["license"]) == ["BSD-3-Clause", "CC-BY-4.0"]
 
 

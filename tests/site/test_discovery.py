@@ -236,7 +236,8 @@ def test_the_book_shows_how_to_cite_it_and_its_licences(site: Path) -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert f"{cited['title']} (Version {cited['version']}) [Computer software]." in said
     assert "@misc{attnlibmaintainers2026," in said
-    assert (ROOT / "LICENSE").read_text(encoding="utf-8").strip() in said
+    for name in ("NOTICE", "LICENSE", "LICENSE-TEXT"):
+        assert (ROOT / name).read_text(encoding="utf-8").strip() in said
 
 
 def test_the_guide_to_grading_is_a_page_whose_links_hold(site: Path) -> None:
