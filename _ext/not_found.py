@@ -76,7 +76,9 @@ def keep_out_of_search(
     del app
     if page == PAGE:
         context["pageurl"] = None
-        context["metatags"] = '<meta name="robots" content="noindex" />'
+        context["metatags"] = (
+            f'{context.get("metatags", "")}\n<meta name="robots" content="noindex" />'
+        )
 
 
 def root_links(app: Sphinx, error: Exception | None) -> None:
