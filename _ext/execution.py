@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 LOGGER = logging.getLogger(__name__)
+# each kernel would warn that other users of this machine could listen to it
+QUIET = ["--IPKernelApp.log_level=ERROR"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -48,7 +50,11 @@ async def run_all(notebooks: dict[Path, nbformat.NotebookNode], timeout: int) ->
             start = time.perf_counter()
             folder = {"metadata": {"path": str(path.parent.resolve())}}
             client = NotebookClient(
-                notebooks[path], timeout=timeout, resources=folder, record_timing=False
+                notebooks[path],
+                timeout=timeout,
+                resources=folder,
+                record_timing=False,
+                extra_arguments=QUIET,
             )
             try:
                 await client.async_execute()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,7 @@ def subset(font: Path, characters: str) -> bytes:
     from fontTools import subset as tools
     from fontTools.ttLib import TTFont
 
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every table it cuts
     options = tools.Options()
     options.layout_features = []
     options.name_IDs = [0, 1, 13]  # the licence goes with the font

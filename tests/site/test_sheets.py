@@ -6,9 +6,11 @@ import base64
 import doctest
 import io
 import json
+import logging
 import re
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
@@ -114,6 +116,13 @@ def test_the_examples_of_the_extensions_are_true(module: object) -> None:
     failed, tried = doctest.testmod(module)
     assert tried
     assert not failed
+
+
+def test_cutting_a_font_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    font = Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+    with caplog.at_level(logging.INFO):
+        assert icons.subset(font, "a").startswith(b"wOFF")
+    assert [record for record in caplog.records if record.levelno < logging.WARNING] == []
 
 
 def test_an_icon_without_a_font_is_reported(tmp_path: Path) -> None:
