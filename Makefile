@@ -36,7 +36,7 @@ RELEASE := .venv-release
 RELEASE_RUN := $(subst $(VENV),$(RELEASE),$(RUN))
 # not for students: end
 
-.PHONY: help book serve lab notebooks practice bench bench-figures sweep bench-site links clean
+.PHONY: help book slides serve lab notebooks practice bench bench-figures sweep bench-site links clean
 # not for students: start
 .PHONY: test test-quick lint format lock bench-grading release-check release students grade grades-export \
 	formgrader grade-scheduler grade-worker
@@ -50,6 +50,7 @@ help:
 # not for students: end
 	@echo "make archive    the site as one zip that opens from a disk, linked on the site"
 	@echo "make pdf        the book as one PDF, linked on the site; make downloads does both"
+	@echo "make slides     write the plots with their captions as pictures for slides: OUT=..."
 	@echo "make serve      preview in the browser that follows your edits"
 	@echo "make lab        JupyterLab on the chapters"
 	@echo "make notebooks  execute every notebook in place"
@@ -107,6 +108,10 @@ pdf: book $(VENV)/.test
 downloads: pdf
 	$(RUN) tools/downloads.py
 
+slides: export SLIDES_OUT = $(OUT)
+slides: book
+	@$(RUN) tools/slides.py "$$SLIDES_OUT"
+
 lab: $(VENV)/.book
 	$(BIN)/jupyter-lab --ServerApp.root_dir="$(CURDIR)" chapters/01_puzzle.ipynb
 
@@ -155,7 +160,7 @@ bench-figures: $(VENV)/.test book
 
 # Nothing else should run meanwhile: Lighthouse reckons with the time that scripts take.
 bench-site: $(VENV)/.test $(LIGHTHOUSE)/.ready book
-	$(RUN) -m benchmarks.site $(filter --quick --update,$(ARGS))
+	$(RUN) -m benchmarks.site $(filter --quick --update --only %.html,$(ARGS))
 
 links: book
 	$(RUN) tools/links.py _build/html

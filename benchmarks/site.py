@@ -28,7 +28,7 @@ from benchmarks.site_pages import look
 from benchmarks.site_server import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
@@ -87,8 +87,25 @@ def summary(records: Iterable[Mapping[str, Any]], address: str) -> dict[str, Any
     }
 
 
-def measure(*, quick: bool) -> dict[str, Any]:
-    """Measure everything, and say on the way what is being done."""
+def anew(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Put pages that were measured again in the place of those in results that are known.
+
+    What the results were measured with has to be the same, but for the day and the speed of the
+    machine, which stay those of the whole measurement; the pages are named in the results.
+    """
+    same = [name for name in known["machine"] if name not in ("date", "index")]
+    changed = [name for name in same if known["machine"][name] != measured["machine"][name]]
+    if changed:
+        raise SystemExit(f"measure everything: another {', '.join(changed)} than before")
+    again = {
+        **known.get("again", {}),
+        **dict.fromkeys(measured["pages"], measured["machine"]["date"]),
+    }
+    return {**known, "pages": {**known["pages"], **measured["pages"]}, "again": again}
+
+
+def measure(*, quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
+    """Measure everything, or some pages alone, and say on the way what is being done."""
     from playwright.sync_api import sync_playwright
 
     from tools.chromium import find_chromium
@@ -105,12 +122,18 @@ def measure(*, quick: bool) -> dict[str, Any]:
     runs = RUNS
     if quick:
         main, others, runs = list(QUICK), [], 2
+    if only:
+        unknown = sorted(set(only) - {*main, *others})
+        if unknown:
+            raise SystemExit(f"the site has no page {', '.join(unknown)}")
+        main, others = ([name for name in group if name in only] for group in (main, others))
     axe = LIGHTHOUSE / "node_modules" / "axe-core"
     with serving(SITE) as server, sync_playwright() as playwright:
         say(f"Lighthouse: {len(main)} pages {runs} times, {len(others)} pages once")
-        records = lighthouse(chromium, [f"{server.address}/{name}" for name in main], runs)
-        if others:
-            records += lighthouse(chromium, [f"{server.address}/{name}" for name in others], 1)
+        records = []
+        for group, times in ((main, runs), (others, 1)):
+            urls = [f"{server.address}/{name}" for name in group]
+            records += lighthouse(chromium, urls, times) if urls else []
         say("axe-core, requests, bytes, and pages without scripts")
         # --no-sandbox because containers often run as root, where the sandbox refuses to start
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -118,8 +141,10 @@ def measure(*, quick: bool) -> dict[str, Any]:
         seen = {name: look(browser, server, name, axe / "axe.min.js") for name in [*main, *others]}
         browser.close()
         scores = summary(records, server.address)
-    say("the build, from nothing and after edits")
-    build = build_times()
+    build = None
+    if not only:
+        say("the build, from nothing and after edits")
+        build = build_times()
     say("done")
     return {
         "machine": {
@@ -149,10 +174,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.site", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two pages: a try, no result")
     parser.add_argument("--update", action="store_true", help="replace what the book shows")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="PAGE", help="measure these again, keep the rest"
+    )
     options = parser.parse_args(arguments)
     if options.update and options.quick:
         parser.error("--update wants a whole run: without --quick")
-    results = measure(quick=options.quick)
+    if options.only and options.quick:
+        parser.error("--only wants no --quick")
+    results = measure(quick=options.quick, only=options.only)
+    if options.only:
+        results = anew(site_report.load(), results)
     print(
         site_report.target_table(results),
         site_report.shortfalls(results),

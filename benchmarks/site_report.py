@@ -243,9 +243,12 @@ def machine_line(results: Results) -> str:
     """Return what the site was measured with."""
     machine = results["machine"]
     few = f"A quick look at {len(results['pages'])} pages only: " if results["quick"] else ""
+    again = results.get("again", {})
+    since = ", ".join(f"{short(name)} on {date}" for name, date in sorted(again.items()))
+    later = f" Measured again after a change, pages alone: {since}." if again else ""
     return (
         f"{few}Lighthouse {machine['lighthouse']}, which calls this machine's speed "
         f"{machine['index']:.0f}, axe-core {machine['axe']}, {machine['browser']} without "
         f"a window, {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
-        f"{machine['date']}."
+        f"{machine['date']}.{later}"
     )

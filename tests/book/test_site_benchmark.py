@@ -176,6 +176,12 @@ class TestThePage:
         assert report.machine_line(results) in shown
         assert set(results["machine"]) == set(WHOLE["machine"])
 
+    def test_pages_that_were_measured_again_are_named(self) -> None:
+        name = next(iter(WHOLE["pages"]))
+        told = report.machine_line({**WHOLE, "again": {name: "2030-01-02"}})
+        assert told.startswith(report.machine_line(WHOLE))
+        assert told.endswith(f"pages alone: {report.short(name)} on 2030-01-02.")
+
     def test_a_quick_look_is_called_one(self) -> None:
         assert "quick" not in report.machine_line(WHOLE)
         told = report.machine_line({**WHOLE, "quick": True})
@@ -212,6 +218,28 @@ class TestSummary:
         main, others = measured.pages(tmp_path)
         assert main == ["index.html", "chapters/01_a.html", "chapters/02_b.html"]
         assert others == ["chapters/reference/x.html", "search.html"]
+
+    def test_pages_measured_again_take_the_place_of_the_known_ones(self) -> None:
+        machine = {**WHOLE["machine"], "date": "2030-01-02", "index": 7}
+        name, other = list(WHOLE["pages"])[:2]
+        page = {**WHOLE["pages"][name], "runs": 99}
+        found = measured.anew(WHOLE, {"machine": machine, "pages": {name: page}})
+        assert found["pages"] == {**WHOLE["pages"], name: page}
+        assert found["again"] == {name: "2030-01-02"}
+        assert found["machine"] == WHOLE["machine"]
+        assert found["build"] == WHOLE["build"]
+        later = {"machine": {**machine, "date": "2030-01-03"}, "pages": {other: page}}
+        assert measured.anew(found, later)["again"] == {name: "2030-01-02", other: "2030-01-03"}
+
+    def test_another_machine_has_to_measure_everything(self) -> None:
+        machine = {**WHOLE["machine"], "cores": -1}
+        with pytest.raises(SystemExit, match="another cores"):
+            measured.anew(WHOLE, {"machine": machine, "pages": {}})
+
+    def test_a_few_pages_are_no_quick_look(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            measured.main(["--only", "index.html", "--quick"])
+        assert "--only wants no --quick" in capsys.readouterr().err
 
     def test_an_update_wants_a_whole_run(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
