@@ -242,10 +242,12 @@ def summary(results: Mapping[str, Any]) -> str:
 
     forward, large, both, step = map(ratios, PEER_TABLES)
     entry = results["memory"][0]
-    own, peer = (
-        f"{(size - entry['output']) / 1e6:.1f} MB"
-        for size in (max(entry["traced"], entry["resident"]), entry["torch"])
-    )
+
+    def beyond(*instruments: str) -> str:
+        sizes = [entry[name] for name in instruments if entry[name] is not None]
+        return f"{(max(sizes) - entry['output']) / 1e6:.1f} MB" if sizes else "a size not measured"
+
+    own, peer = beyond("traced", "resident"), beyond("torch")
     return (
         f"**In short:** attention takes {forward} times as long as in PyTorch with calibrated "
         f"scores, {large} times with large ones and {both} times together with the gradients, and "

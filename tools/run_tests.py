@@ -5,8 +5,6 @@ obtained is listed after pytest's summary as "not run"; with ``CI=true`` in the 
 a failure. With ``--quick``, which is ``make test-quick``, only what needs no built site, no browser
 and no grader runs, and nothing is installed: the package with its examples, and the book's texts.
 Other arguments are handed on to pytest.
-
-There is one worker more than there are processors: tests wait for browsers, kernels and sandboxes.
 """
 
 from __future__ import annotations
@@ -36,8 +34,7 @@ LEFT_TO_ALL = (
 
 def pytest_status(arguments: list[str]) -> int:
     """Run pytest, and return its exit status."""
-    workers = f"--numprocesses={(os.cpu_count() or 1) + 1}"
-    command = [sys.executable, "-m", "pytest", workers, *arguments]
+    command = [sys.executable, "-m", "pytest", *arguments]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 

@@ -250,6 +250,9 @@ class TestThePage:
         ]  # fmt: skip
         assert "For 8 tokens, memory" in said
         assert said.endswith("peaks at 3.5 MB, and at 2.0 MB in PyTorch.")
+        results["memory"][0] |= {"resident": None, "torch": None}
+        said = report.summary(results)
+        assert said.endswith("peaks at 1.0 MB, and at a size not measured in PyTorch.")
 
     def test_the_figure_gets_every_ratio_but_that_of_pytorch(self) -> None:
         titles, cases, names, values = report.panels(RESULTS)
