@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 from docutils import nodes
+from pybtex.plugin import find_plugin, register_plugin
 from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
@@ -123,8 +124,18 @@ def fill_in(app: Sphinx, doctree: nodes.document, _page: str) -> None:
         )
 
 
+def find_plain_text() -> None:
+    """Show pybtex its own plain text, which it looks for anew with every reference of a page.
+
+    It goes through all that is installed each time.
+    """
+    group, name = "pybtex.backends", "plaintext"
+    register_plugin(group, name, find_plugin(group, name), force=True)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the directive."""
+    find_plain_text()
     app.add_node(how_to_cite)
     app.add_directive("how-to-cite", HowToCite)
     app.connect("doctree-resolved", fill_in)

@@ -1,16 +1,20 @@
-"""Run notebooks side by side, and write pages so.
+"""Run notebooks side by side while Sphinx reads other pages, and write pages side by side.
 
 MyST-NB runs a notebook when it comes to read it, one after another, while the other processors have
-nothing to do. Before a build reads anything, those that the cache does not have yet are run here,
-one for each processor, and put into the same cache. Sphinx can write many pages side by side, but
-Jupyter Book's command has no way to ask for it.
+nothing to do. Here those that the cache does not have yet start before anything is read, several at
+a time. Sphinx reads the pages that run nothing meanwhile, and each notebook when its outputs are in
+the cache. Sphinx can write many pages side by side, but Jupyter Book's command cannot ask for it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
+import gc
 import os
+import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +22,12 @@ import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx.util import logging
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jupyter_cache.base import JupyterCacheAbstract
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -29,7 +35,17 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 # each kernel would warn that other users of this machine could listen to it
 QUIET = ["--IPKernelApp.log_level=ERROR"]
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+SETTINGS = {
+    # the notebooks share the processors already
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # glibc keeps what is freed: to be given new pages takes longer than to fill them with numbers
+    "MALLOC_MMAP_THRESHOLD_": str(2**30),
+    "MALLOC_TRIM_THRESHOLD_": str(2**32),
+}
+"""What kernels are told, unless somebody has set it otherwise."""
+NO_RESULT = (CellExecutionError, CellTimeoutError, DeadKernelError)
 
 
 def is_known(cache: JupyterCacheAbstract, notebook: nbformat.NotebookNode) -> bool:
@@ -41,79 +57,155 @@ def is_known(cache: JupyterCacheAbstract, notebook: nbformat.NotebookNode) -> bo
     return True
 
 
-async def run_all(notebooks: dict[Path, nbformat.NotebookNode], timeout: int) -> list[float | None]:
-    """Fill notebooks with their outputs, and return how long each took; None if it failed."""
-    turns = asyncio.Semaphore(os.cpu_count() or 1)
+class Runs:
+    """Notebooks on their way: they run in kernels of their own, in the order given.
 
-    async def execute(path: Path) -> float | None:
-        async with turns:
-            start = time.perf_counter()
-            folder = {"metadata": {"path": str(path.parent.resolve())}}
-            client = NotebookClient(
-                notebooks[path],
-                timeout=timeout,
-                resources=folder,
-                record_timing=False,
-                extra_arguments=QUIET,
-            )
-            try:
-                await client.async_execute()
-            except (CellExecutionError, CellTimeoutError):
-                return None
-            return time.perf_counter() - start
-
-    return await asyncio.gather(*map(execute, notebooks))
-
-
-def run(paths: list[Path], cache: JupyterCacheAbstract, timeout: int) -> int:
-    """Run the notebooks that a cache does not have, and return how many there were.
-
-    One that fails is left to the build, which runs it again and reports what went wrong.
+    One more at a time than there are processors, since a kernel that starts or waits for its next
+    cell leaves a processor idle.
     """
+
+    def __init__(self, notebooks: dict[Path, nbformat.NotebookNode], timeout: int) -> None:
+        self._notebooks = notebooks
+        self._timeout = timeout
+        self._seconds: dict[Path, Future[float | None]] = {path: Future() for path in notebooks}
+        self._loop = asyncio.new_event_loop()
+        self._task = self._loop.create_task(self._run_all())
+        self._thread = threading.Thread(target=self._work, name="notebooks")
+        self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            self._loop.run_until_complete(self._task)
+        except asyncio.CancelledError:
+            pass  # by stop(); what has not ended is left to the build
+        finally:
+            self._loop.close()
+
+    async def _run_all(self) -> None:
+        turns = asyncio.Semaphore((os.cpu_count() or 1) + 1)
+
+        async def run(path: Path) -> None:
+            async with turns:
+                try:
+                    self._seconds[path].set_result(await self._run(path))
+                except Exception as error:  # noqa: BLE001 - whoever waits for the notebook gets it
+                    self._seconds[path].set_exception(error)
+
+        async with asyncio.TaskGroup() as group:
+            for path in self._notebooks:
+                group.create_task(run(path))
+
+    async def _run(self, path: Path) -> float | None:
+        start = time.perf_counter()
+        client = NotebookClient(
+            self._notebooks[path],
+            timeout=self._timeout,
+            resources={"metadata": {"path": str(path.parent.resolve())}},
+            record_timing=False,
+            extra_arguments=QUIET,
+        )
+        running = asyncio.ensure_future(client.async_execute(env=SETTINGS | os.environ))
+        try:
+            await asyncio.shield(running)
+        except NO_RESULT:
+            return None
+        except asyncio.CancelledError:
+            # nbclient leaves something behind if it is cancelled, and nothing if its kernel dies
+            while not running.done():
+                if client.km is not None and client.km.has_kernel:
+                    await client.km.shutdown_kernel(now=True)
+                await asyncio.wait([running], timeout=0.2)
+            running.exception()
+            raise
+        return time.perf_counter() - start
+
+    def __iter__(self) -> Iterator[Path]:
+        """Go through the notebooks in the order in which they start."""
+        return iter(self._notebooks)
+
+    def __contains__(self, path: Path) -> bool:
+        """Say whether a notebook is among those that run."""
+        return path in self._notebooks
+
+    def keep(self, path: Path, cache: JupyterCacheAbstract) -> None:
+        """Wait for a notebook and put it into a cache.
+
+        One that fails is left to the build, which runs it again and reports what went wrong.
+        """
+        seconds = self._seconds[path].result()
+        if seconds is not None:
+            data = {"execution_seconds": seconds}
+            bundle = CacheBundleIn(self._notebooks[path], str(path.resolve()), data=data)
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+    def stop(self) -> None:
+        """End what still runs, and its kernels."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._task.cancel)
+        self._thread.join()
+
+
+def start(paths: list[Path], cache: JupyterCacheAbstract, timeout: int) -> Runs | None:
+    """Start the notebooks that a cache does not have; none if there is just one."""
     read = {path: nbformat.read(path, as_version=4) for path in paths}
     waiting = [path for path in paths if not is_known(cache, read[path])]
     if len(waiting) < 2:
-        return 0
+        return None
     # the longest first, or one processor is left with it at the end; a long one is a large one
     waiting.sort(key=lambda path: -path.stat().st_size)
-    # the notebooks share the processors already
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update({name: "1" for name in THREADS if before[name] is None})
-    try:
-        seconds = asyncio.run(run_all({path: read[path] for path in waiting}, timeout))
-    finally:
-        for name in THREADS:
-            if before[name] is None:
-                del os.environ[name]
-    for path, taken in zip(waiting, seconds, strict=True):
-        if taken is not None:
-            bundle = CacheBundleIn(
-                read[path], str(path.resolve()), data={"execution_seconds": taken}
-            )
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-    return len(waiting)
+    return Runs({path: read[path] for path in waiting}, timeout)
 
 
-def run_stale(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Run what the build is about to read and has no outputs of."""
-    config: Any = app.config
-    if config["nb_execution_mode"] != "cache" or len(docnames) < 2:
-        return
-    paths = [Path(env.doc2path(name)) for name in docnames]
-    paths = [path for path in paths if path.suffix == ".ipynb"]
-    cache = get_cache(config["nb_execution_cache_path"])
-    count = run(paths, cache, config["nb_execution_timeout"])
-    if count:
-        LOGGER.info("ran %s notebooks side by side", count)
+class SideBySide:
+    """What a build runs while it reads."""
+
+    def __init__(self) -> None:
+        self._runs: Runs | None = None
+
+    def start(self, app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+        """Start what the build is about to read and has no outputs of, and let it wait last."""
+        if app.config["nb_execution_mode"] != "cache":
+            return
+        paths = {name: Path(env.doc2path(name)) for name in docnames}
+        notebooks = [path for path in paths.values() if path.suffix == ".ipynb"]
+        self._runs = runs = start(notebooks, self._cache(app), app.config["nb_execution_timeout"])
+        if runs:
+            # those that have started first are read first; sorting keeps the order of the others
+            ranks = {path: rank for rank, path in enumerate(runs)}
+            docnames.sort(key=lambda name: ranks.get(paths[name], -1))
+
+    def keep(self, app: Sphinx, docname: str, _source: list[str]) -> None:
+        """Wait for the notebook that is read now."""
+        path = Path(app.env.doc2path(docname))
+        if self._runs and path in self._runs:
+            self._runs.keep(path, self._cache(app))
+
+    def stop(self, _app: Sphinx, _error: Exception | None) -> None:
+        """Leave nothing running when a build ends, however it ends."""
+        if self._runs:
+            self._runs.stop()
+
+    @staticmethod
+    def _cache(app: Sphinx) -> JupyterCacheAbstract:
+        return get_cache(app.config["nb_execution_cache_path"])
 
 
 def write_side_by_side(app: Sphinx, _env: BuildEnvironment) -> None:
-    """Let Sphinx use all processors from here on; reading side by side sphinx-proof cannot do."""
-    app.parallel = max(app.parallel, os.cpu_count() or 1)
+    """Let Sphinx use all processors from here on; reading side by side sphinx-proof cannot do.
+
+    Sphinx hands pages out in as many parts as it has processes: with small ones no process is left
+    with all the long chapters.
+    """
+    app.parallel = max(app.parallel, 1 + 4 * (os.cpu_count() or 1))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.connect("env-before-read-docs", run_stale)
+    side_by_side = SideBySide()
+    app.connect("env-before-read-docs", side_by_side.start)
+    app.connect("source-read", side_by_side.keep)
+    app.connect("build-finished", side_by_side.stop)
     app.connect("env-updated", write_side_by_side)
+    # at its end Python would look once more for rings among the nodes of all pages: for seconds
+    atexit.register(gc.freeze)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import filecmp
 import hashlib
+import os
 import posixpath
 import re
 import shutil
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sphinx.util import logging
+from sphinx.util.parallel import ParallelTasks, SerialTasks, make_chunks, parallel_available
 
 from _ext import boxes, images, policy, scripts, sheets
 from _ext.book_site import repaired
@@ -140,8 +142,18 @@ class Workshop:
         self.pictures.prepare(
             {path for name in names for path in self.pictures.of(pages[name], name)}
         )
-        for name, page in pages.items():
-            (self.site / name).write_text(self.finished(name, page), encoding="utf-8")
+
+        def finish(some: list[str]) -> None:
+            for name in some:
+                (self.site / name).write_text(self.finished(name, pages[name]), encoding="utf-8")
+
+        # the first page brings the style sheets, which the others have in common
+        finish(names[:1])
+        processors = os.cpu_count() or 1
+        tasks = ParallelTasks(processors) if parallel_available else SerialTasks()
+        for some in make_chunks(names[1:], 4 * processors):
+            tasks.add_task(finish, some)
+        tasks.join()
 
 
 def bring_index(app: Sphinx) -> None:

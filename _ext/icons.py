@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from _ext.keeping import keep
 from _ext.sheets import SITE
 
 if TYPE_CHECKING:
@@ -114,8 +115,7 @@ class Icons:
             if not stored.exists():
                 characters = "".join(sorted(characters_of(font) & set(wanted)))
                 cut = base64.b64encode(subset(font, characters)).decode() if characters else ""
-                stored.parent.mkdir(parents=True, exist_ok=True)
-                stored.write_text(f"{characters}\n{cut}", encoding="utf-8")
+                keep(stored, f"{characters}\n{cut}".encode())
             self._known[path, wanted] = stored.read_text(encoding="utf-8")
         characters, _, cut = self._known[path, wanted].partition("\n")
         return f"data:font/woff;base64,{cut}", characters

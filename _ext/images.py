@@ -21,6 +21,8 @@ from urllib.parse import unquote
 
 from PIL import Image, ImageChops
 
+from _ext.keeping import keep
+
 COLOURS = 80
 FARTHEST = 32
 """By how much of 255 a part of a colour may change anywhere; else all colours are kept."""
@@ -39,7 +41,7 @@ _VIEW = re.compile(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"')
 def few_colours(picture: Image.Image) -> Image.Image:
     """Return a picture in colours that can be told by one byte, or itself if that would show."""
     reduced = picture.quantize(
-        COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+        COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
     ).convert("RGB")
     change = ImageChops.difference(picture, reduced)
     return reduced if max(high for _, high in change.getextrema()) <= FARTHEST else picture
@@ -53,7 +55,7 @@ def webp(content: bytes) -> bytes:
         else:
             picture = few_colours(opened.convert("RGB"))
     written = io.BytesIO()
-    picture.save(written, "WEBP", lossless=True, method=5, quality=90)
+    picture.save(written, "WEBP", lossless=True, method=3, quality=90)
     return min(written.getvalue(), content, key=len)
 
 
@@ -79,11 +81,7 @@ class Pictures:
         digest = hashlib.sha256(self._version + content).hexdigest()[:24]
         stored = self.kept / f"{digest}.webp"
         if not stored.exists():
-            stored.parent.mkdir(parents=True, exist_ok=True)
-            # complete or not there, also for a build that was stopped in between
-            half = stored.with_suffix(f".{os.getpid()}")
-            half.write_bytes(webp(content))
-            half.replace(stored)
+            keep(stored, webp(content))
         converted = stored.read_bytes()
         target = self.site / path.relative_to(self.originals)
         if converted != content:

@@ -23,6 +23,8 @@ from urllib.parse import unquote, urlsplit
 
 import tinycss2
 
+from _ext.keeping import keep
+
 # Elements that a browser adds, and those that every page has.
 ALWAYS = frozenset({"html", "head", "body", "tbody", "*"})
 # Where a sheet lies is forgotten here; the page that takes it in puts its way to the root instead.
@@ -390,8 +392,7 @@ class Library:
                 self._known[path] = json.loads(stored.read_text(encoding="utf-8"))
             else:
                 self._known[path] = parse(text, posixpath.dirname(path), self._text)
-                stored.parent.mkdir(parents=True, exist_ok=True)
-                stored.write_text(json.dumps(self._known[path]), encoding="utf-8")
+                keep(stored, json.dumps(self._known[path]).encode())
         return self._known[path]
 
     def _text(self, path: str) -> str:

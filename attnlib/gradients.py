@@ -26,8 +26,8 @@ from attnlib._validation import (
     scale_factor,
     whole_number,
 )
-from attnlib.saturation import _row_blocks
-from attnlib.softmax import softmax, softmax_vjp
+from attnlib.saturation import _AT_WORK, _row_blocks, _weights
+from attnlib.softmax import softmax_vjp
 
 __all__ = [
     "GradientStatistics",
@@ -216,15 +216,6 @@ def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.ndarray:
     return (p * (1 - p) > threshold).mean(axis=-1)
 
 
-def _weights(scores: np.ndarray, factor: float) -> np.ndarray:
-    """Return the softmax weights of raw scores, or say that the scale is too large for them."""
-    with np.errstate(over="ignore"):
-        logits = factor * scores
-    if not np.isfinite(logits).all():
-        raise ValueError(f"scale must leave the logits finite; got {factor:g}")
-    return softmax(logits)
-
-
 class _Rows(NamedTuple):
     """Some queries, each with keys of its own, drawn without vectors."""
 
@@ -240,7 +231,7 @@ class _Rows(NamedTuple):
 def _sample_rows(
     d_k: int, n_keys: int, n_rows: int, factor: float, rng: np.random.Generator
 ) -> Iterator[_Rows]:
-    """Yield the rows a block at a time.
+    """Yield the rows a part at a time.
 
     A key enters the scores of its query only by its component along it, which is standard normal
     whatever the query. So a row's scores are |q| times independent normal numbers.
@@ -249,8 +240,12 @@ def _sample_rows(
         count = place.stop - place.start
         query_norm = np.sqrt(rng.chisquare(d_k, (count, 1)))
         along = rng.standard_normal((count, n_keys))
-        p = _weights(query_norm * along, factor)
-        yield _Rows(place, query_norm, along, softmax_vjp(p, rng.standard_normal(p.shape)))
+        usefulness = rng.standard_normal((count, n_keys))
+        for part in _row_blocks(count, n_keys, _AT_WORK):
+            norm, component = query_norm[part], along[part]
+            gradient = softmax_vjp(_weights(factor, norm * component), usefulness[part])
+            rows = slice(place.start + part.start, place.start + part.stop)
+            yield _Rows(rows, norm, component, gradient)
 
 
 def sample_query_gradients(
@@ -458,7 +453,7 @@ def sample_layer_key_gradients(
         received = np.zeros((n_keys, d_k))
         for place in _row_blocks(n_queries, n_keys):
             queries = rng.standard_normal((place.stop - place.start, d_k))
-            p = _weights(queries @ keys.T, factor)
+            p = _weights(factor, queries @ keys.T)
             received += softmax_vjp(p, rng.standard_normal(p.shape)).T @ queries
         lengths[layer] = factor * np.linalg.norm(received, axis=-1)
     return lengths

@@ -15,7 +15,7 @@ import numpy as np
 
 from attnlib._validation import generator, real_number, scale_factor, whole_number
 from attnlib.scores import sample_score_rows
-from attnlib.softmax import effective_positions, entropy, jacobian_norm_squared, softmax
+from attnlib.softmax import entropy, jacobian_norm_squared, softmax
 
 __all__ = [
     "RowStatistics",
@@ -201,9 +201,24 @@ class RowStatistics(NamedTuple):
     jacobian_norm_squared: np.ndarray
 
 
-def _row_blocks(n_rows: int, n_keys: int) -> Iterator[slice]:
+def _weights(factor: float, scores: np.ndarray) -> np.ndarray:
+    """Return the softmax weights of raw scores, or say that the scale is too large for them."""
+    with np.errstate(over="ignore"):
+        logits = factor * scores
+    if not np.isfinite(logits).all():
+        raise ValueError(f"scale must leave the logits finite; got {factor:g}")
+    return softmax(logits)
+
+
+_DRAWN_AT_ONCE = 2**20
+"""Random numbers for which memory is taken at a time; another limit would draw others."""
+_AT_WORK = 2**17
+"""How many of them are worked on at a time: as many as a processor keeps near itself."""
+
+
+def _row_blocks(n_rows: int, n_keys: int, limit: int = _DRAWN_AT_ONCE) -> Iterator[slice]:
     """Yield slices of the rows, few enough at a time that memory stays small."""
-    at_once = max(1, 2**20 // n_keys)
+    at_once = max(1, limit // n_keys)
     for start in range(0, n_rows, at_once):
         yield slice(start, min(start + at_once, n_rows))
 
@@ -263,13 +278,11 @@ def sample_row_statistics(
     statistics = RowStatistics(*np.empty((4, n_rows)))
     for rows in _row_blocks(n_rows, n_keys):
         scores = sample_score_rows(d_k, n_keys, rows.stop - rows.start, rng=rng)
-        with np.errstate(over="ignore"):
-            logits = factor * scores
-        if not np.isfinite(logits).all():
-            raise ValueError(f"scale must leave the logits finite; got {factor:g}")
-        p = softmax(logits)
-        statistics.max_weight[rows] = p.max(axis=-1)
-        statistics.entropy[rows] = entropy(p)
-        statistics.effective_positions[rows] = effective_positions(p)
-        statistics.jacobian_norm_squared[rows] = jacobian_norm_squared(p)
+        for part in _row_blocks(len(scores), n_keys, _AT_WORK):
+            p = _weights(factor, scores[part])
+            place = slice(rows.start + part.start, rows.start + part.stop)
+            statistics.max_weight[place] = p.max(axis=-1)
+            statistics.entropy[place] = entropy(p)
+            statistics.jacobian_norm_squared[place] = jacobian_norm_squared(p)
+    np.exp(statistics.entropy, out=statistics.effective_positions)
     return statistics

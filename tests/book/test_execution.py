@@ -1,12 +1,15 @@
-"""Notebooks that the cache does not have are run side by side, before the build needs them."""
+"""Notebooks that the cache does not have run side by side while the build reads other pages."""
 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import nbformat
+import pytest
 from jupyter_cache import get_cache
+from jupyter_client.kernelspec import NoSuchKernel
 
 from _ext import execution
 from tests.book.notebooks import code, notebook
@@ -33,7 +36,7 @@ def write(folder: Path, name: str, source: str) -> Path:
 def test_notebooks_run_at_the_same_time_once_and_those_that_fail_are_left(
     tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # two at a time: one waits for its next cell
     paths = [
         write(tmp_path, "a.ipynb", MEET.format(own="a", other="b", patience=60)),
         write(tmp_path, "b.ipynb", MEET.format(own="b", other="a", patience=60)),
@@ -41,10 +44,61 @@ def test_notebooks_run_at_the_same_time_once_and_those_that_fail_are_left(
     ]
     cache = get_cache(tmp_path / "cache")
     before = dict(os.environ)
-    assert execution.run(paths, cache, 120) == 3
+    runs = execution.start(paths, cache, 120)
+    assert list(runs) == sorted(paths, key=lambda path: -path.stat().st_size)
+    for path in paths:
+        assert path in runs
+        runs.keep(path, cache)
+    runs.stop()
     assert dict(os.environ) == before
     assert [execution.is_known(cache, nbformat.read(path, 4)) for path in paths] == [1, 1, 0]
     _, filled = cache.merge_match_into_notebook(nbformat.read(paths[0], 4))
     assert filled.cells[-1].outputs[0].text == "met\n"
     # one alone gains nothing, and the build reports what is wrong with it
-    assert execution.run(paths, cache, 120) == 0
+    assert execution.start(paths, cache, 120) is None
+
+
+@pytest.mark.filterwarnings("error::ResourceWarning")
+def test_a_build_that_ends_early_leaves_no_notebook_running(tmp_path: Path) -> None:
+    wait = "import os, pathlib, time\npathlib.Path('{0}').write_text(str(os.getpid()))\n"
+    paths = [
+        write(tmp_path, f"{name}.ipynb", wait.format(name) + "time.sleep(3600)") for name in "abcd"
+    ]
+    runs = execution.start(paths, get_cache(tmp_path / "cache"), 3600)
+    marks = [tmp_path / name for name in "ab"]
+    # others start at this moment, or wait for their turn
+    while not all(mark.exists() and mark.read_text() for mark in marks):
+        time.sleep(0.02)
+    runs.stop()
+    for mark in marks + [mark for mark in (tmp_path / "c", tmp_path / "d") if mark.exists()]:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(mark.read_text()), 0)
+
+
+def test_kernels_share_the_processors_unless_somebody_says_otherwise(
+    tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setenv("MKL_NUM_THREADS", "3")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    shown = "import os\nprint(*(os.environ[f'{name}_NUM_THREADS'] for name in ('MKL', 'OPENBLAS')))"
+    paths = [write(tmp_path, f"{name}.ipynb", shown + f"  # {name}") for name in "ab"]
+    cache = get_cache(tmp_path / "cache")
+    runs = execution.start(paths, cache, 120)
+    for path in paths:
+        runs.keep(path, cache)
+    runs.stop()
+    _, filled = cache.merge_match_into_notebook(nbformat.read(paths[0], 4))
+    assert filled.cells[-1].outputs[0].text == "3 1\n"
+
+
+def test_whatever_else_keeps_a_notebook_from_running_is_said(tmp_path: Path, monkeypatch) -> None:
+    def no_kernel(*_: object, **__: object) -> None:
+        raise NoSuchKernel("of that name")
+
+    monkeypatch.setattr(execution, "NotebookClient", no_kernel)
+    paths = [write(tmp_path, f"{name}.ipynb", f"'{name}'") for name in "ab"]
+    cache = get_cache(tmp_path / "cache")
+    runs = execution.start(paths, cache, 120)
+    with pytest.raises(NoSuchKernel, match="of that name"):
+        runs.keep(paths[0], cache)
+    runs.stop()
