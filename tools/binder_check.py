@@ -111,11 +111,11 @@ def run(command: list[str | Path], folder: Path, environment: dict[str, str]) ->
 
 
 def clean_environment(binaries: Path) -> dict[str, str]:
-    """Return the environment of a fresh container: nothing of this one's Python."""
+    """Return the environment of a fresh container: nothing of this one's Python and its BLAS."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("PYTHON", "PYTEST", "VIRTUAL_ENV", "COVERAGE"))
+        if not name.startswith(("PYTHON", "PYTEST", "VIRTUAL_ENV", "COVERAGE", "OPENBLAS"))
     }
     # pip need not compile what no notebook imports; Python compiles the rest when it is imported
     return kept | {"PATH": f"{binaries}{os.pathsep}{kept['PATH']}", "PIP_COMPILE": "0"}

@@ -35,7 +35,9 @@ LEFT_TO_ALL = (
 def pytest_status(arguments: list[str]) -> int:
     """Run pytest, and return its exit status."""
     command = [sys.executable, "-m", "pytest", *arguments]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    # there is a worker for each processor: threads of BLAS would wait for each other
+    environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
 def main(arguments: list[str]) -> int:
