@@ -57,6 +57,11 @@ def is_known(cache: JupyterCacheAbstract, notebook: nbformat.NotebookNode) -> bo
     return True
 
 
+def code_length(notebook: nbformat.NotebookNode) -> int:
+    """Return how many characters of code a notebook has."""
+    return sum(len(cell.source) for cell in notebook.cells if cell.cell_type == "code")
+
+
 class Runs:
     """Notebooks on their way: they run in kernels of their own, in the order given.
 
@@ -151,8 +156,8 @@ def start(paths: list[Path], cache: JupyterCacheAbstract, timeout: int) -> Runs 
     waiting = [path for path in paths if not is_known(cache, read[path])]
     if len(waiting) < 2:
         return None
-    # the longest first, or one processor is left with it at the end; a long one is a large one
-    waiting.sort(key=lambda path: -path.stat().st_size)
+    # the longest first, or one processor is left with it at the end: that with the most code
+    waiting.sort(key=lambda path: -code_length(read[path]))
     return Runs({path: read[path] for path in waiting}, timeout)
 
 
