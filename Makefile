@@ -160,7 +160,7 @@ bench-figures: $(VENV)/.test book
 
 # Nothing else should run meanwhile: Lighthouse reckons with the time that scripts take.
 bench-site: $(VENV)/.test $(LIGHTHOUSE)/.ready book
-	$(RUN) -m benchmarks.site $(filter --quick --update --only %.html,$(ARGS))
+	$(RUN) -m benchmarks.site $(filter --quick --update --build --only %.html,$(ARGS))
 
 links: book
 	$(RUN) tools/links.py _build/html

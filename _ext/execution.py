@@ -15,6 +15,7 @@ import os
 import threading
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,16 +76,14 @@ class Runs:
         self._seconds: dict[Path, Future[float | None]] = {path: Future() for path in notebooks}
         self._loop = asyncio.new_event_loop()
         self._task = self._loop.create_task(self._run_all())
-        self._thread = threading.Thread(target=self._work, name="notebooks")
+        # a build that is interrupted ends at once: its end waits for stop() and not for the thread
+        self._thread = threading.Thread(target=self._work, name="notebooks", daemon=True)
+        atexit.register(self.stop)
         self._thread.start()
 
     def _work(self) -> None:
-        try:
+        with suppress(asyncio.CancelledError):  # by stop(); what has not ended is left to the build
             self._loop.run_until_complete(self._task)
-        except asyncio.CancelledError:
-            pass  # by stop(); what has not ended is left to the build
-        finally:
-            self._loop.close()
 
     async def _run_all(self) -> None:
         turns = asyncio.Semaphore((os.cpu_count() or 1) + 1)
@@ -145,9 +144,10 @@ class Runs:
 
     def stop(self) -> None:
         """End what still runs, and its kernels."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._task.cancel)
+        atexit.unregister(self.stop)
+        self._loop.call_soon_threadsafe(self._task.cancel)
         self._thread.join()
+        self._loop.close()
 
 
 def start(paths: list[Path], cache: JupyterCacheAbstract, timeout: int) -> Runs | None:
@@ -189,6 +189,7 @@ class SideBySide:
         """Leave nothing running when a build ends, however it ends."""
         if self._runs:
             self._runs.stop()
+            self._runs = None
 
     @staticmethod
     def _cache(app: Sphinx) -> JupyterCacheAbstract:

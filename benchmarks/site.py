@@ -36,6 +36,8 @@ WRITTEN = ROOT / "_build" / "bench" / "site.json"
 PAGE = "chapters/benchmarks.ipynb"
 LIGHTHOUSE = ROOT / ".lighthouse"
 RUNS = 5
+DIFFERENT = ("date", "index")
+"""What may be different when pages are measured again: the day, and the speed of the machine."""
 QUICK = ("index.html", "chapters/08_training.html")
 
 
@@ -87,16 +89,38 @@ def summary(records: Iterable[Mapping[str, Any]], address: str) -> dict[str, Any
     }
 
 
+def same_machine(known: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """End unless what is measured now is measured with what the known results were."""
+    changed = [name for name in now if known[name] != now[name]]
+    if changed:
+        raise SystemExit(f"measure everything: another {', '.join(changed)} than before")
+
+
+def today() -> str:
+    """Return the date."""
+    return dt.datetime.now(dt.UTC).date().isoformat()
+
+
+def hardware() -> dict[str, Any]:
+    """Return what builds run on."""
+    return {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()}
+
+
+def rebuilt(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Measure the build alone, and put its times in the place of those that are known."""
+    same_machine(known["machine"], hardware())
+    again = {**known.get("again", {}), site_report.BUILD: today()}
+    return {**known, "build": build_times(), "again": again}
+
+
 def anew(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
     """Put pages that were measured again in the place of those in results that are known.
 
     What the results were measured with has to be the same, but for the day and the speed of the
     machine, which stay those of the whole measurement; the pages are named in the results.
     """
-    same = [name for name in known["machine"] if name not in ("date", "index")]
-    changed = [name for name in same if known["machine"][name] != measured["machine"][name]]
-    if changed:
-        raise SystemExit(f"measure everything: another {', '.join(changed)} than before")
+    now = {key: is_now for key, is_now in measured["machine"].items() if key not in DIFFERENT}
+    same_machine(known["machine"], now)
     again = {
         **known.get("again", {}),
         **dict.fromkeys(measured["pages"], measured["machine"]["date"]),
@@ -148,14 +172,12 @@ def measure(*, quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
     say("done")
     return {
         "machine": {
-            "processor": processor(),
-            "cores": os.cpu_count(),
-            "system": platform.system(),
+            **hardware(),
             "browser": f"Chromium {version}",
             "lighthouse": records[0]["version"],
             "axe": json.loads((axe / "package.json").read_text(encoding="utf-8"))["version"],
             "index": statistics.median(record["index"] for record in records),
-            "date": dt.datetime.now(dt.UTC).date().isoformat(),
+            "date": today(),
         },
         "quick": quick,
         "pages": {
@@ -177,12 +199,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="PAGE", help="measure these again, keep the rest"
     )
+    parser.add_argument(
+        "--build", action="store_true", help="measure the build again and no page, keep the rest"
+    )
     options = parser.parse_args(arguments)
     if options.update and options.quick:
         parser.error("--update wants a whole run: without --quick")
     if options.only and options.quick:
         parser.error("--only wants no --quick")
-    results = measure(quick=options.quick, only=options.only)
+    if options.build and (options.only or options.quick):
+        parser.error("--build wants neither --only nor --quick")
+    if options.build:
+        results = rebuilt(site_report.load())
+    else:
+        results = measure(quick=options.quick, only=options.only)
     if options.only:
         results = anew(site_report.load(), results)
     print(

@@ -23,6 +23,8 @@ NAMES = {
     "seo": "SEO",
 }
 MOST_KILOBYTES = 250
+BUILD = "build"
+"""Under which name the build is among what was measured again."""
 MOST_COLD, MOST_EDITED = 60, 5
 READ = ("text", "maths", "figures", "solutions")
 
@@ -149,9 +151,11 @@ def _axe_row(pages: Results) -> Row:
 
 def _build_rows(build: Results) -> Iterable[Row]:
     cold, edited = build["cold"], build["edited"]
+    times = ", ".join(f"{seconds:.0f}" for seconds in build["colds"])
     yield Row(
-        "`make book` after the installation, with nothing cached",
-        f"{cold:.0f} s",
+        "`make book` after the installation, with nothing cached, median of "
+        f"{len(build['colds'])} copies",
+        f"{cold:.0f} s ({times})",
         f"at most {MOST_COLD} s",
         (f"{cold:.0f} s",) if cold > MOST_COLD else (),
     )
@@ -244,8 +248,11 @@ def machine_line(results: Results) -> str:
     machine = results["machine"]
     few = f"A quick look at {len(results['pages'])} pages only: " if results["quick"] else ""
     again = results.get("again", {})
-    since = ", ".join(f"{short(name)} on {date}" for name, date in sorted(again.items()))
-    later = f" Measured again after a change, pages alone: {since}." if again else ""
+    since = ", ".join(
+        f"{'the build' if name == BUILD else short(name)} on {date}"
+        for name, date in sorted(again.items())
+    )
+    later = f" Measured again after a change, each alone: {since}." if again else ""
     return (
         f"{few}Lighthouse {machine['lighthouse']}, which calls this machine's speed "
         f"{machine['index']:.0f}, axe-core {machine['axe']}, {machine['browser']} without "

@@ -65,7 +65,12 @@ WHOLE = {
         "chapters/01_puzzle.html": page(chapter=True),
         "chapters/summary.html": page(chapter=False),
     },
-    "build": {"cold": report.MOST_COLD, "edited": report.MOST_EDITED, "edits": [4.0, 5.0, 6.0]},
+    "build": {
+        "cold": report.MOST_COLD,
+        "colds": [report.MOST_COLD - 2, report.MOST_COLD, report.MOST_COLD + 3],
+        "edited": report.MOST_EDITED,
+        "edits": [4.0, 5.0, 6.0],
+    },
 }
 CHAPTER, OTHER = "chapters/01_puzzle.html", "chapters/summary.html"
 
@@ -180,7 +185,9 @@ class TestThePage:
         name = next(iter(WHOLE["pages"]))
         told = report.machine_line({**WHOLE, "again": {name: "2030-01-02"}})
         assert told.startswith(report.machine_line(WHOLE))
-        assert told.endswith(f"pages alone: {report.short(name)} on 2030-01-02.")
+        assert told.endswith(f"each alone: {report.short(name)} on 2030-01-02.")
+        told = report.machine_line({**WHOLE, "again": {report.BUILD: "2030-01-02"}})
+        assert told.endswith("each alone: the build on 2030-01-02.")
 
     def test_a_quick_look_is_called_one(self) -> None:
         assert "quick" not in report.machine_line(WHOLE)
@@ -235,6 +242,30 @@ class TestSummary:
         machine = {**WHOLE["machine"], "cores": -1}
         with pytest.raises(SystemExit, match="another cores"):
             measured.anew(WHOLE, {"machine": machine, "pages": {}})
+
+    def test_the_build_is_measured_alone_on_the_same_machine(self, monkeypatch) -> None:
+        times = {"cold": 1, "colds": [1], "edited": 2, "edits": [2]}
+        here = {key: WHOLE["machine"][key] for key in ("processor", "cores", "system")}
+        monkeypatch.setattr(measured, "build_times", lambda: times)
+        monkeypatch.setattr(measured, "hardware", lambda: here)
+        monkeypatch.setattr(measured, "today", lambda: "2030-01-02")
+        known = {**WHOLE, "again": {"index.html": "2029-01-01"}}
+        assert measured.rebuilt(known) == {
+            **WHOLE,
+            "build": times,
+            "again": {"index.html": "2029-01-01", report.BUILD: "2030-01-02"},
+        }
+        monkeypatch.setattr(measured, "hardware", lambda: {**here, "system": "Other"})
+        with pytest.raises(SystemExit, match="another system"):
+            measured.rebuilt(known)
+
+    @pytest.mark.parametrize("other", [["--quick"], ["--only", "index.html"]])
+    def test_the_build_alone_is_nothing_else(
+        self, other: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(SystemExit):
+            measured.main(["--build", *other])
+        assert "--build wants neither --only nor --quick" in capsys.readouterr().err
 
     def test_a_few_pages_are_no_quick_look(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
