@@ -115,9 +115,14 @@ def test_blocks_cover_the_rows_and_are_as_large_as_memory_allows(n_rows, n_keys)
         assert block is blocks[-1] or (rows + 1) * n_keys > 2**20
 
 
-def test_rows_are_drawn_in_blocks_and_all_are_filled():
-    n_keys = 2**18  # so that five rows need two blocks
-    measured = sample_row_statistics(8, n_keys, 5, rng=np.random.default_rng(8))
-    assert all(column.shape == (5,) for column in measured)
-    assert len(set(measured.max_weight.tolist())) == 5
+@pytest.mark.parametrize(("n_rows", "n_keys"), [(5, 2**18), (19, 2**16)])
+def test_rows_are_drawn_in_blocks_and_all_are_filled(n_rows, n_keys):
+    # two blocks each; the rows of a block are measured one at a time, or two
+    rng, same = np.random.default_rng(8), np.random.default_rng(8)
+    measured = sample_row_statistics(8, n_keys, n_rows, rng=rng)
+    assert all(column.shape == (n_rows,) for column in measured)
+    assert len(set(measured.max_weight.tolist())) == n_rows
     assert (measured.entropy > 0.5 * math.log(n_keys)).all()
+    for block in _row_blocks(n_rows, n_keys):
+        sample_score_rows(8, n_keys, block.stop - block.start, rng=same)
+    assert rng.bit_generator.state == same.bit_generator.state  # and no row too many
