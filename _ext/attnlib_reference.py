@@ -5,8 +5,8 @@ Nothing of the reference is written twice. A page names its modules by the direc
 whenever the book is built:
 
 * numpydoc sections become lists of definitions, which is nearly what they are already;
-* the sentence that names a chapter, such as "Derived in the fourth chapter, *Gradients*.", stays
-  plain text in a terminal, and on the page becomes a link to that chapter, above the parameters;
+* the sentence that names a chapter, such as "Derived in the chapter on gradients.", stays plain
+  text in a terminal, and on the page becomes a link to that chapter, above the parameters;
 * types of NumPy, Matplotlib and the standard library link to their own documentation; any other
   name that is not in the book fails the build.
 """
@@ -28,8 +28,10 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.inspect import stringify_signature
 
+from book.model import book_in
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from types import ModuleType
 
     from docutils.nodes import Element, Node
@@ -39,25 +41,16 @@ if TYPE_CHECKING:
 
 PACKAGE = "attnlib"
 BOOK_CLASS = "in-the-book"
-ORDINALS = [
-    *("first", "second", "third", "fourth", "fifth", "sixth"),
-    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
-]
-CHAPTER_FILE = re.compile(r"(?P<number>\d+)_(?P<name>\w+)")
-_ORDINAL = "|".join(ORDINALS)
+_ON = r"(?:on(?:\s+the)?|of(?=\s+exercises))\s+"
 PHRASE = re.compile(
-    rf"""
-    \b(?:chapter|page)\s+on\s+(?:the\s+)?(?P<name>\w+) | \b(?P<root>landing\s+page)\b
-    | \b(?P<ordinal>{_ORDINAL})
-      (?: (?:\s+chapter)? ,\s+ \*(?P<title>[^*]+)\* | \s+chapter\b
-        | (?=\s+and\s+the\s+(?:{_ORDINAL})\s+chapter\b) )
-    """,
-    re.VERBOSE,
+    rf"\b(?:chapter|page)(?:\s+{_ON}\w+|s(?:,?(?:\s+and)?\s+{_ON}\w+){{2,}})|\blanding\s+page\b"
 )
-"""How a docstring names a page: by its place among the chapters, or by the name of its file."""
+"""How a docstring names a page, or several."""
+NAME = re.compile(rf"(?:(?:chapter|page)s?\s+)?{_ON}(?P<topic>\w+)|landing\s+page")
+"""The words of it that name one page, by the name of its file without digits before it."""
 HEADING = re.compile(r"^(?P<title>[A-Z]\w*(?: \w+)*)\n-{3,}\n", re.MULTILINE)
 SENTENCE = re.compile(
-    r"\A(?P<first>[^.]*\b(?:chapter|page)\b[^.]*\.)(?:\s+|\Z)(?P<rest>.*)\Z", re.DOTALL
+    r"\A(?P<first>[^.]*\b(?:chapter|page)s?\b[^.]*\.)(?:\s+|\Z)(?P<rest>.*)\Z", re.DOTALL
 )
 DEFINITIONS = {"Parameters", "Returns", "Raises"}
 NUMPY = "https://numpy.org/doc/stable/reference/"
@@ -79,37 +72,6 @@ TYPES = {
 _LOG = logging.getLogger(__name__)
 
 
-def pages_by_name(names: Iterable[str]) -> dict[str, str]:
-    """Return a page of the book for each way in which a docstring can name it.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of the files in the folder of the chapters, without their ending.
-
-    Returns
-    -------
-    dict of str to str
-        The page by its place among the chapters ("fourth") and by its name ("gradients").
-
-    Examples
-    --------
-    >>> for name, page in pages_by_name(["04_gradients", "benchmarks"]).items():
-    ...     print(name, page)
-    landing page /index
-    fourth /chapters/04_gradients
-    gradients /chapters/04_gradients
-    benchmarks /chapters/benchmarks
-    """
-    known = {"landing page": "/index"}
-    for name in names:
-        found = CHAPTER_FILE.fullmatch(name)
-        if found:
-            known[ORDINALS[int(found["number"]) - 1]] = f"/chapters/{name}"
-        known[found["name"] if found else name] = f"/chapters/{name}"
-    return known
-
-
 def named_pages(text: str, known: Mapping[str, str]) -> list[tuple[str, str | None]]:
     """Return the pages of the book that a text names, None for one that does not exist.
 
@@ -118,7 +80,7 @@ def named_pages(text: str, known: Mapping[str, str]) -> list[tuple[str, str | No
     text : str
         Part of a docstring.
     known : mapping of str to str
-        As :func:`pages_by_name` returns it.
+        As :func:`known_pages` returns it.
 
     Returns
     -------
@@ -127,21 +89,21 @@ def named_pages(text: str, known: Mapping[str, str]) -> list[tuple[str, str | No
 
     Examples
     --------
-    >>> known = pages_by_name(["03_saturation", "04_gradients"])
-    >>> named_pages("Used in the third and the fourth chapter.", known)
-    [('third', '/chapters/03_saturation'), ('fourth chapter', '/chapters/04_gradients')]
+    >>> known = {"saturation": "/03_saturation", "gradients": "/04_gradients"}
+    >>> named_pages("Used in the chapters on saturation and on gradients.", known)
+    [('chapters on saturation', '/03_saturation'), ('on gradients', '/04_gradients')]
     >>> named_pages("Serves the chapter on cooking.", known)
     [('chapter on cooking', None)]
     """
-    return [(_said(found), _page(found, known)) for found in PHRASE.finditer(text)]
+    return [
+        (_flowing(name[0]), _page(name, known))
+        for phrase in PHRASE.finditer(text)
+        for name in NAME.finditer(phrase[0])
+    ]
 
 
-def _page(found: re.Match[str], known: Mapping[str, str]) -> str | None:
-    return known.get(found["ordinal"] or found["name"] or _said(found))
-
-
-def _said(found: re.Match[str]) -> str:
-    return _flowing(found[0].replace("*", ""))
+def _page(name: re.Match[str], known: Mapping[str, str]) -> str | None:
+    return known.get(name["topic"] or "index")
 
 
 def link_pages(text: str, known: Mapping[str, str]) -> str:
@@ -152,7 +114,7 @@ def link_pages(text: str, known: Mapping[str, str]) -> str:
     text : str
         Part of a docstring.
     known : mapping of str to str
-        As :func:`pages_by_name` returns it.
+        As :func:`known_pages` returns it.
 
     Returns
     -------
@@ -161,16 +123,16 @@ def link_pages(text: str, known: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> known = pages_by_name(["04_gradients"])
-    >>> link_pages("Derived in the fourth chapter, *Gradients*.", known)
-    'Derived in the :doc:`fourth chapter, Gradients </chapters/04_gradients>`.'
+    >>> known = {"gradients": "/chapters/04_gradients"}
+    >>> link_pages("Derived in the chapter on gradients.", known)
+    'Derived in the :doc:`chapter on gradients </chapters/04_gradients>`.'
     """
 
-    def link(found: re.Match[str]) -> str:
-        target = _page(found, known)
-        return found[0] if target is None else f":doc:`{_said(found)} <{target}>`"
+    def link(name: re.Match[str]) -> str:
+        target = _page(name, known)
+        return name[0] if target is None else f":doc:`{_flowing(name[0])} <{target}>`"
 
-    return PHRASE.sub(link, text)
+    return PHRASE.sub(lambda phrase: NAME.sub(link, phrase[0]), text)
 
 
 def reference_text(docstring: str, known: Mapping[str, str]) -> str:
@@ -181,7 +143,7 @@ def reference_text(docstring: str, known: Mapping[str, str]) -> str:
     docstring : str
         The docstring, not indented.
     known : mapping of str to str
-        As :func:`pages_by_name` returns it.
+        As :func:`known_pages` returns it.
 
     Returns
     -------
@@ -364,7 +326,9 @@ class ModuleReference(_Generated):
     def run(self) -> list[Node]:
         """Describe the module and its public names."""
         module = self.module(self.arguments[0])
-        return self.parsed(module_lines(module, known_pages(self.env)), str(module.__file__))
+        return self.parsed(
+            module_lines(module, known_pages(Path(self.env.srcdir))), str(module.__file__)
+        )
 
 
 class ModuleList(_Generated):
@@ -384,9 +348,16 @@ class ModuleList(_Generated):
         return self.parsed(lines, self.get_source_info()[0])
 
 
-def known_pages(env: BuildEnvironment) -> dict[str, str]:
-    """Return the pages of the book that is being built."""
-    return pages_by_name(path.stem for path in Path(env.srcdir).glob("chapters/*.ipynb"))
+def known_pages(root: Path) -> dict[str, str]:
+    """Return the pages with cells of the book in a folder, each by its topic.
+
+    Examples
+    --------
+    >>> known = known_pages(Path())
+    >>> known["index"], known["gradients"]
+    ('/index', '/chapters/04_gradients')
+    """
+    return {page.topic: f"/{page.name}" for page in book_in(root).notebooks}
 
 
 def render_docstring(
@@ -395,7 +366,7 @@ def render_docstring(
     """Replace a docstring that autodoc has found by its reStructuredText."""
     if not name.startswith(f"{PACKAGE}."):
         return
-    known, docstring = known_pages(app.env), "\n".join(lines)
+    known, docstring = known_pages(Path(app.srcdir)), "\n".join(lines)
     for said, target in named_pages(docstring, known):
         if target is None:
             _LOG.warning("the docstring of %s names a page that is not there: %s", name, said)

@@ -33,7 +33,7 @@ class AttentionGradients(NamedTuple):
 
     Notes
     -----
-    Derived in the fourth chapter, *Gradients*.
+    Derived in the chapter on gradients.
     """
 
     query: np.ndarray
@@ -161,7 +161,7 @@ def scaled_dot_product_attention(
 
     Notes
     -----
-    Introduced in the first chapter, *The puzzle*.
+    Introduced in the chapter on the puzzle.
 
     References
     ----------
@@ -229,7 +229,7 @@ def attention_vjp(
 
     Notes
     -----
-    Derived for one row in the fourth chapter, *Gradients*. If the rule is a number, logits are
+    Derived for one row in the chapter on gradients. If the rule is a number, logits are
     proportional to it, and the gradient by its logarithm is the sum of query times gradient by
     query.
 

@@ -45,7 +45,7 @@ class GradientStatistics(NamedTuple):
 
     Notes
     -----
-    Used in the fourth chapter, *Gradients*.
+    Used in the chapter on gradients.
     """
 
     mean: np.ndarray
@@ -99,7 +99,7 @@ def gradient_statistics(
 
     Notes
     -----
-    Used in the fourth chapter, *Gradients*.
+    Used in the chapter on gradients.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Notes
     -----
-    Used in the fourth chapter, *Gradients*.
+    Used in the chapter on gradients.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.ndarray:
 
     Notes
     -----
-    Used in the fourth chapter, *Gradients*.
+    Used in the chapter on gradients.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def sample_query_gradients(
 
     Notes
     -----
-    Derived in the fourth chapter, *Gradients*.
+    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -359,7 +359,7 @@ def sample_key_gradients(
 
     Notes
     -----
-    Derived in the fourth chapter, *Gradients*.
+    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -432,7 +432,7 @@ def sample_layer_key_gradients(
 
     Notes
     -----
-    Used in the fourth chapter, *Gradients*.
+    Used in the chapter on gradients.
 
     Examples
     --------

@@ -186,7 +186,7 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
 
     Notes
     -----
-    Drawn in the first chapter, *The puzzle*.
+    Drawn in the chapter on the puzzle.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def slide_or_squeeze(logits: np.ndarray, weights: np.ndarray, titles: Sequence[s
 
     Notes
     -----
-    Drawn in the first chapter, *The puzzle*.
+    Drawn in the chapter on the puzzle.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def product_grid(means: np.ndarray, errors: np.ndarray) -> Figure:
 
     Notes
     -----
-    Drawn in the second chapter, *Variance*.
+    Drawn in the chapter on variance.
 
     Examples
     --------
@@ -351,7 +351,7 @@ def variance_estimates(
 
     Notes
     -----
-    Drawn in the second chapter, *Variance*.
+    Drawn in the chapter on variance.
 
     Examples
     --------
@@ -415,7 +415,7 @@ def variance_against_width(
 
     Notes
     -----
-    Drawn in the second chapter, *Variance*.
+    Drawn in the chapter on variance.
 
     Examples
     --------
@@ -480,7 +480,7 @@ def score_strips(widths: np.ndarray, scores: np.ndarray) -> Figure:
 
     Notes
     -----
-    Drawn in the second chapter, *Variance*.
+    Drawn in the chapter on variance.
 
     Examples
     --------
@@ -569,7 +569,7 @@ def score_densities(
 
     Notes
     -----
-    Drawn in the second chapter, *Variance*.
+    Drawn in the chapter on variance.
 
     Examples
     --------
@@ -629,7 +629,7 @@ def one_lead(
 
     Notes
     -----
-    Drawn in the third chapter, *Saturation*.
+    Drawn in the chapter on saturation.
 
     Examples
     --------
@@ -696,7 +696,7 @@ def weights_by_width(
 
     Notes
     -----
-    Drawn in the third chapter, *Saturation*.
+    Drawn in the chapter on saturation.
 
     Examples
     --------
@@ -772,7 +772,7 @@ def concentration(
 
     Notes
     -----
-    Drawn in the third chapter, *Saturation*.
+    Drawn in the chapter on saturation.
 
     Examples
     --------
@@ -844,7 +844,7 @@ def freezing_map(
 
     Notes
     -----
-    Drawn in the third chapter, *Saturation*.
+    Drawn in the chapter on saturation.
 
     Examples
     --------
@@ -910,7 +910,7 @@ def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) ->
 
     Notes
     -----
-    Drawn in the fourth chapter, *Gradients*.
+    Drawn in the chapter on gradients.
 
     Examples
     --------
@@ -967,7 +967,7 @@ def jacobian_norms(
 
     Notes
     -----
-    Drawn in the fourth chapter, *Gradients*.
+    Drawn in the chapter on gradients.
 
     Examples
     --------
@@ -1023,7 +1023,7 @@ def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.n
 
     Notes
     -----
-    Drawn in the fourth chapter, *Gradients*.
+    Drawn in the chapter on gradients.
 
     Examples
     --------
@@ -1080,7 +1080,7 @@ def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
 
     Notes
     -----
-    Drawn in the fourth chapter, *Gradients*.
+    Drawn in the chapter on gradients.
 
     Examples
     --------
@@ -1138,7 +1138,7 @@ def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarr
 
     Notes
     -----
-    Drawn in the fourth chapter, *Gradients*.
+    Drawn in the chapter on gradients.
 
     Examples
     --------

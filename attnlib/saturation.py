@@ -53,7 +53,7 @@ def freezing_std(n_keys: int) -> float:
 
     Notes
     -----
-    Explained in the third chapter, *Saturation*.
+    Explained in the chapter on saturation.
 
     References
     ----------
@@ -93,7 +93,7 @@ def freezing_width(n_keys: int) -> float:
 
     Notes
     -----
-    Explained in the third chapter, *Saturation*.
+    Explained in the chapter on saturation.
 
     Examples
     --------
@@ -125,8 +125,7 @@ def expected_maximum(n_keys: int) -> float:
 
     Notes
     -----
-    Used in the third chapter, *Saturation*. It approaches :func:`freezing_std` from below,
-    slowly.
+    Used in the chapter on saturation. It approaches :func:`freezing_std` from below, slowly.
 
     Examples
     --------
@@ -175,7 +174,7 @@ def concentration_bound(logit_std: float, n_keys: int) -> float:
 
     Notes
     -----
-    Proved in the third chapter, *Saturation*, by Gaussian integration by parts.
+    Proved in the chapter on saturation by Gaussian integration by parts.
 
     Examples
     --------
@@ -192,7 +191,7 @@ class RowStatistics(NamedTuple):
 
     Notes
     -----
-    Used in the third and the fourth chapter.
+    Used in the chapters on saturation and on gradients.
     """
 
     max_weight: np.ndarray
@@ -261,7 +260,7 @@ def sample_row_statistics(
 
     Notes
     -----
-    Used in the third and the fourth chapter.
+    Used in the chapters on saturation and on gradients.
 
     Examples
     --------

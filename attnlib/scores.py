@@ -35,7 +35,7 @@ class ScoreMoments(NamedTuple):
 
     Notes
     -----
-    Derived in the second chapter, *Variance*.
+    Derived in the chapter on variance.
     """
 
     mean: float
@@ -75,7 +75,7 @@ def score_moments(
 
     Notes
     -----
-    Derived in the second chapter, *Variance*.
+    Derived in the chapter on variance.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def general_score_moments(
 
     Notes
     -----
-    Derived in the second chapter, *Variance*, where the assumptions are broken one by one.
+    Derived in the chapter on variance, where the assumptions are broken one by one.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
 
     Notes
     -----
-    Derived in the second chapter, *Variance*.
+    Derived in the chapter on variance.
 
     References
     ----------
@@ -304,7 +304,7 @@ def score_sf(z: ArrayLike, d_k: int) -> Any:
 
     Notes
     -----
-    Used in the second chapter, *Variance*, to say how far "approximately normal" may be trusted.
+    Used in the chapter on variance to say how far "approximately normal" may be trusted.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def sample_scores(d_k: int, size: int | tuple[int, ...], *, rng: np.random.Gener
 
     Notes
     -----
-    Explained in the second chapter, *Variance*.
+    Explained in the chapter on variance.
 
     Examples
     --------
@@ -431,7 +431,7 @@ def sample_score_rows(
 
     Notes
     -----
-    Explained in the second chapter, *Variance*.
+    Explained in the chapter on variance.
 
     Examples
     --------

@@ -72,7 +72,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Notes
     -----
-    Introduced in the first chapter, *The puzzle*, and studied in the third, *Saturation*.
+    Introduced in the chapter on the puzzle, and studied in the chapter on saturation.
 
     References
     ----------
@@ -162,7 +162,7 @@ def softmax_jacobian(weights: ArrayLike) -> np.ndarray:
 
     Notes
     -----
-    Derived in the fourth chapter, *Gradients*.
+    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
 
     Notes
     -----
-    Derived in the fourth chapter, *Gradients*. The weights are taken to sum to one exactly: the
+    Derived in the chapter on gradients. The weights are taken to sum to one exactly: the
     largest of them, where it is near one, is understood as one less the others.
 
     Examples
@@ -273,7 +273,7 @@ def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
 
     Notes
     -----
-    Derived in the fourth chapter, *Gradients*.
+    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -327,7 +327,7 @@ def entropy(weights: ArrayLike, axis: int = -1) -> Any:
 
     Notes
     -----
-    Used as a measure of saturation in the third chapter.
+    Used as a measure in the chapter on saturation.
 
     References
     ----------
@@ -366,7 +366,7 @@ def effective_positions(weights: ArrayLike, axis: int = -1) -> Any:
 
     Notes
     -----
-    Used as a measure of saturation in the third chapter. Ecology knows it as the Hill number
+    Used as a measure in the chapter on saturation. Ecology knows it as the Hill number
     of order one [1]_.
 
     References

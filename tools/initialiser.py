@@ -1,4 +1,4 @@
-"""Sample what the figure of chapter 6 shows beside its predictions, and write the table.
+"""Sample what the chapter on initialization shows beside its predictions, and write the table.
 
 ``python tools/initialiser.py`` takes about three minutes on one core.
 """

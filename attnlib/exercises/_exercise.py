@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +18,6 @@ from attnlib.exercises._judges import Function, Judge, is_open, judged
 from attnlib.exercises._running import TooLong, can_interrupt, time_limit
 from attnlib.exercises._verdict import Said, Verdict
 
-CHAPTERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11)
 TOO_LONG = "Your code ran for too long and was stopped: is there an endless loop?"
 UNLIMITED = " (Here an endless loop could not have been stopped.)"
 
@@ -57,7 +57,7 @@ class Exercise:
 
 
 def exercises() -> Mapping[str, Exercise]:
-    """Return all exercises by name, in the order of the book.
+    """Return all exercises by name: those of every module ``chapter_…`` beside this one.
 
     Returns
     -------
@@ -69,7 +69,10 @@ def exercises() -> Mapping[str, Exercise]:
     >>> exercises()["spread"].parts["plain"].wanted
     'the standard deviation of q·k'
     """
-    modules = (import_module(f"attnlib.exercises.chapter_{chapter:02}") for chapter in CHAPTERS)
+    here = import_module(__package__ or "attnlib.exercises")
+    names = [found.name for found in iter_modules(here.__path__)]
+    chapters = [name for name in names if name.startswith("chapter_")]
+    modules = (import_module(f"{here.__name__}.{name}") for name in chapters)
     found: dict[str, Exercise] = {}
     for exercise in (exercise for module in modules for exercise in module.EXERCISES):
         if exercise.name in found:
@@ -105,9 +108,9 @@ def check(exercise: str, /, *answer: Any, **parts: Any) -> Verdict:
 
     Notes
     -----
-    Used in the exercises of the first chapter to the ninth chapter and in the eleventh chapter.
-    Inputs for the reader's functions are drawn with a seed of the exercise's own, so that the same
-    answer always gets the same verdict.
+    Used in the chapter on the puzzle, and in all that have exercises. Inputs for the reader's
+    functions are drawn with a seed of the exercise's own, so that the same answer always gets the
+    same verdict.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class Said:
 
     Notes
     -----
-    Shown in the exercises of the first chapter to the ninth chapter and in the eleventh chapter.
+    Shown in the chapter on the puzzle, and in all that have exercises.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Verdict:
 
     Notes
     -----
-    Shown in the exercises of the first chapter to the ninth chapter and in the eleventh chapter.
+    Shown in the chapter on the puzzle, and in all that have exercises.
 
     Examples
     --------

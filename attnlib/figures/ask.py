@@ -49,9 +49,10 @@ class Ask(LiveFigure):
 
     Notes
     -----
-    Shown in the first chapter, and in all that have exercises. A number may be written as 0.5, 0,5,
-    1/2, 50%, 5e-1 or 10^6, and with a root as √128, 8√2, sqrt(128)/2, 1/√64 or √(1/2). Functions
-    and arrays are not judged on a page; an exercise that asks for one can pass in a notebook only.
+    Shown in the chapter on the puzzle, and in all that have exercises. A number may be written as
+    0.5, 0,5, 1/2, 50%, 5e-1 or 10^6, and with a root as √128, 8√2, sqrt(128)/2, 1/√64 or √(1/2).
+    Functions and arrays are not judged on a page; an exercise that asks for one can pass in a
+    notebook only.
     """
 
     state = ("content", "answers", "checked")

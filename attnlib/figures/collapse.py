@@ -44,7 +44,7 @@ class Collapse(LiveFigure):
 
     Notes
     -----
-    Shown on the landing page, in the first chapter and in the tenth chapter.
+    Shown on the landing page and in the chapters on the puzzle and on misconceptions.
     """
 
     state = ("d_k", "n_keys", "divided", "draw")

@@ -60,7 +60,7 @@ class DragScores(LiveFigure):
 
     Notes
     -----
-    Shown in the third chapter.
+    Shown in the chapter on saturation.
     """
 
     state = (*KEYS, "divided")

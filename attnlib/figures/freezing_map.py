@@ -71,7 +71,7 @@ class FreezingMap(LiveFigure):
 
     Notes
     -----
-    Shown in the third chapter. The map holds means over random rows, and its line is
+    Shown in the chapter on saturation. The map holds means over random rows, and its line is
     `attnlib.freezing_width`.
 
     Examples

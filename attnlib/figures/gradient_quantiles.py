@@ -120,7 +120,7 @@ class GradientQuantiles(LiveFigure):
 
     Notes
     -----
-    Shown in the fourth chapter, *Gradients*, which derives both lengths. Drawn ahead with
+    Shown in the chapter on gradients, which derives both lengths. Drawn ahead with
     `attnlib.sample_query_gradients` and `attnlib.sample_key_gradients`, and kept in a table.
     """
 

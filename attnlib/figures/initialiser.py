@@ -85,9 +85,9 @@ class Initialiser(LiveFigure):
 
     Notes
     -----
-    Shown in the sixth chapter. Predictions are those of `attnlib.predict_variances`. What is beside
-    them was sampled by `attnlib.sample_logit_variances`, in 8 draws of weights and of 64 tokens for
-    each state, and is kept in a table that ``python tools/initialiser.py`` writes.
+    Shown in the chapter on initialization. Predictions are those of `attnlib.predict_variances`.
+    What is beside them was sampled by `attnlib.sample_logit_variances`, in 8 draws of weights and
+    of 64 tokens for each state, and is kept in a table that ``python tools/initialiser.py`` writes.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class JacobianFigure(LiveFigure):
 
     Notes
     -----
-    Shown in the fourth chapter.
+    Shown in the chapter on gradients.
     """
 
     state = ("s1", "s2", "s3", "s4", "factor")

@@ -50,8 +50,9 @@ class OnlineSoftmax(LiveFigure):
 
     Notes
     -----
-    Shown in the seventh chapter. What is kept of the keys read is what `attnlib.online_attention`
-    returns for them, and it is compared with `attnlib.scaled_dot_product_attention`.
+    Shown in the chapter on implementation. What is kept of the keys read is what
+    `attnlib.online_attention` returns for them, and it is compared with
+    `attnlib.scaled_dot_product_attention`.
 
     References
     ----------

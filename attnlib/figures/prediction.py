@@ -111,7 +111,7 @@ class Choice(Prediction):
 
     Notes
     -----
-    Shown in the first chapter, and in all that ask for predictions.
+    Shown in the chapter on the puzzle, and in all that ask for predictions.
     """
 
     kind = "choice"
@@ -204,8 +204,8 @@ class Estimate(Prediction):
 
     Notes
     -----
-    Shown in the second, the third and the ninth chapter. A number may be written as 0.5, 0,5,
-    1/2, 50%, 5e-1 or 10^6.
+    Shown in the chapters on variance, on saturation and on temperature. A number may be written as
+    0.5, 0,5, 1/2, 50%, 5e-1 or 10^6.
     """
 
     kind = "estimate"
@@ -336,7 +336,7 @@ class Sketch(Prediction):
 
     Notes
     -----
-    Shown in the first and the fourth chapter.
+    Shown in the chapters on the puzzle and on gradients.
     """
 
     kind = "sketch"

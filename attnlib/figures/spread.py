@@ -42,10 +42,10 @@ class Spread(LiveFigure):
 
     Notes
     -----
-    Shown in the second chapter and in the eleventh chapter. The first four components are drawn
-    one by one. What the others add is drawn by its exact law: given the query it is the length
-    of the query's further part times one normal number, and the squared length of two normal
-    components is -2 log U with U uniform. The exact density is :func:`attnlib.score_pdf`.
+    Shown in the chapter on variance and in the chapter of exercises. The first four components are
+    drawn one by one. What the others add is drawn by its exact law: given the query it is the
+    length of the query's further part times one normal number, and the squared length of two
+    normal components is -2 log U with U uniform. The exact density is :func:`attnlib.score_pdf`.
     Errors are those that the exact moments predict.
 
     Examples

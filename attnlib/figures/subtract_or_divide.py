@@ -82,7 +82,7 @@ class SubtractOrDivide(LiveFigure):
 
     Notes
     -----
-    Shown in the fifth chapter.
+    Shown in the chapter on the divisor.
     """
 
     state = ("subtracted", "divisor")

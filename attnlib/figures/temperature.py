@@ -44,7 +44,7 @@ class Temperature(LiveFigure):
 
     Notes
     -----
-    Shown in the ninth chapter.
+    Shown in the chapter on temperature.
     """
 
     state = ("ratio", "d_k", "n_keys", "draw")

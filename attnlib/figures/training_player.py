@@ -57,8 +57,9 @@ class TrainingPlayer(LiveFigure):
 
     Notes
     -----
-    Shown in the eighth chapter. The runs are those of :func:`attnlib.training.train_together`; the
-    reference losses are those of :func:`attnlib.group_mean.reference_losses`.
+    Shown in the chapter on training. The runs are those of
+    :func:`attnlib.training.train_together`; the reference losses are those of
+    :func:`attnlib.group_mean.reference_losses`.
 
     Examples
     --------

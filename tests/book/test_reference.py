@@ -31,7 +31,7 @@ CALLABLES = [
     for name in reference.public_names(importlib.import_module(f"attnlib.{stem}"))[0]
     if not name.isupper()
 ]
-KNOWN = reference.pages_by_name(path.stem for path in ROOT.glob("chapters/*.ipynb"))
+KNOWN = reference.known_pages(ROOT)
 PAGES = [ROOT / "chapters" / "reference.md", *sorted((ROOT / "chapters/reference").glob("*.md"))]
 
 
@@ -106,14 +106,55 @@ def test_a_missing_import_is_found() -> None:
 
 
 @pytest.mark.parametrize(("stem", "name"), CALLABLES)
-def test_a_docstring_names_pages_that_exist_by_their_titles(stem: str, name: str) -> None:
+def test_a_docstring_names_pages_that_exist(stem: str, name: str) -> None:
     text = docstring(stem, name)
     assert [said for said, page in reference.named_pages(text, KNOWN) if page is None] == []
-    for found in reference.PHRASE.finditer(text):
-        if found["title"]:
-            opening = read(f"{KNOWN[found['ordinal']][1:]}.ipynb").cells[0].source
-            title = re.search(r"^# (.+)$", opening, re.MULTILINE)[1]
-            assert re.split("[:,]", title)[0] == found["title"]
+
+
+def test_no_two_pages_have_the_same_topic() -> None:
+    assert sorted(KNOWN.values()) == sorted(f"/{page.removesuffix('.ipynb')}" for page in NOTEBOOKS)
+
+
+PLACES = (
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
+    r"|next|last|previous|\d+(?:st|nd|rd|th)"
+)
+PLACED = re.compile(rf"\b(?:{PLACES})\s+chapter|\bchapters?\s+\d", re.IGNORECASE)
+"""How a text would name a chapter by its place, which another chapter before it would change."""
+
+
+def placed(source: str) -> list[str]:
+    """Return what the docstrings of a module, and its other texts, call chapters by their place."""
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    return [found[0] for text in texts for found in PLACED.finditer(text)]
+
+
+@pytest.mark.parametrize("package", ["attnlib", "attnbook"])
+def test_no_docstring_names_a_chapter_by_its_place(package: str) -> None:
+    paths = sorted((ROOT / package).rglob("*.py"))
+    assert paths
+    named = {path.name: placed(path.read_text(encoding="utf-8")) for path in paths}
+    assert {name: said for name, said in named.items() if said} == {}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Derived in the fourth chapter, *Gradients*.",
+        "Used in the third and the ninth\n    chapter.",
+        "The exercises of chapter 4.",
+        "See chapters 2 and 3.",
+        "As the next chapter says.",
+    ],
+)
+def test_a_place_in_a_docstring_is_noticed(words: str) -> None:
+    assert len(placed(f'def f():\n    """Say it.\n\n    {words}\n    """\n')) == 1
+    assert len(placed(f'class A:\n    b = 1\n    """{words}"""\n')) == 1
+    assert placed('"""The first key of the chapter on gradients, in two chapters."""') == []
 
 
 @cache
@@ -141,13 +182,9 @@ def test_a_figure_is_drawn_on_the_page_that_its_docstring_names(name: str) -> No
 
 
 def shown_figures(page: str) -> set[str]:
-    """Return the names that a notebook takes from attnlib.figures."""
-    return {
-        name.name
-        for node in nodes(page)
-        if isinstance(node, ast.ImportFrom) and node.module == "attnlib.figures"
-        for name in node.names
-    }
+    """Return the names that a notebook calls, by themselves or as `figures.Name`."""
+    called = {ast.unparse(node.func) for node in nodes(page) if isinstance(node, ast.Call)}
+    return {name.removeprefix("figures.") for name in called}
 
 
 @pytest.mark.parametrize("name", [name for stem, name in CALLABLES if stem == "figures"])
@@ -168,21 +205,31 @@ class TestNames:
     @pytest.mark.parametrize(
         ("text", "pages"),
         [
-            ("Derived in the fourth chapter, *Gradients*.", ["/chapters/04_gradients"]),
+            ("Derived in the chapter on gradients, at length.", ["/chapters/04_gradients"]),
             ("Serves the\nchapter on training.", ["/chapters/08_training"]),
             ("Derived in the chapter on the divisor.", ["/chapters/05_divisor"]),
+            ("Shown in the chapter of exercises.", ["/chapters/11_exercises"]),
             (
-                "Introduced in the first chapter, *The puzzle*, and studied in the third, *A*.",
+                "Introduced in the chapter on the puzzle, studied in the chapter on saturation.",
                 ["/chapters/01_puzzle", "/chapters/03_saturation"],
             ),
             (
-                "Used in the third and the fourth chapter.",
+                "Used in the chapters on saturation\nand on gradients. On its own.",
                 ["/chapters/03_saturation", "/chapters/04_gradients"],
             ),
+            (
+                "Shown in the chapters on variance, on the puzzle, and on temperature.",
+                ["/chapters/02_variance", "/chapters/01_puzzle", "/chapters/09_temperature"],
+            ),
+            (
+                "Used in the chapters on saturation and on cooking.",
+                ["/chapters/03_saturation", None],
+            ),
+            ("Used in the chapter on saturation and on screens.", ["/chapters/03_saturation"]),
+            ("Used in the chapters on saturation and gradients.", []),
             ("Drawn on the page on benchmarks.", ["/chapters/benchmarks"]),
             ("Drawn on the landing\npage.", ["/index"]),
-            ("Serves the chapter on training: not below the third.", ["/chapters/08_training"]),
-            ("The first key, the third query, a chapter.", []),
+            ("The first key on the third row, a chapter of the book.", []),
             ("Serves the chapter on cooking.", [None]),
         ],
     )
@@ -191,6 +238,12 @@ class TestNames:
 
     def test_a_page_that_is_not_there_is_no_link(self) -> None:
         assert reference.link_pages("The chapter on cooking.", KNOWN) == "The chapter on cooking."
+
+    def test_each_of_several_pages_is_a_link(self) -> None:
+        assert reference.link_pages("In the chapters on the puzzle and on\ngradients.", KNOWN) == (
+            "In the :doc:`chapters on the puzzle </chapters/01_puzzle>` and "
+            ":doc:`on gradients </chapters/04_gradients>`."
+        )
 
 
 class Pair(NamedTuple):
@@ -243,8 +296,8 @@ class TestDocstrings:
 
     Notes
     -----
-    Derived in the fourth
-    chapter, *Gradients*. And a note.
+    Derived in the chapter
+    on gradients. And a note.
 
     References
     ----------
@@ -276,14 +329,15 @@ class TestDocstrings:
 
     def test_the_sentence_on_the_chapter_moves_above_the_parameters(self) -> None:
         text = reference.reference_text(inspect.cleandoc(self.DOC), KNOWN)
-        link = ":doc:`fourth chapter, Gradients </chapters/04_gradients>`"
+        link = ":doc:`chapter on gradients </chapters/04_gradients>`"
         assert f"    Derived in the {link}.\n\n:Parameters:" in text
         assert ".. rubric:: Notes\n\nAnd a note." in text
 
     def test_notes_that_say_nothing_else_leave_no_heading(self) -> None:
-        text = reference.reference_text("A.\n\nNotes\n-----\nUsed in the first chapter.", KNOWN)
-        assert "Notes" not in text
-        assert "/chapters/01_puzzle" in text
+        for words in ("chapter on the puzzle", "chapters on the puzzle and on training"):
+            text = reference.reference_text(f"A.\n\nNotes\n-----\nUsed in the {words}.", KNOWN)
+            assert "Notes" not in text
+            assert "/chapters/01_puzzle" in text
 
     def test_names_to_see_also_become_links(self) -> None:
         text = reference.reference_text("A.\n\nSee Also\n--------\na.b : As well.", {})

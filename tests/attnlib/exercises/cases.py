@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
-
-from attnlib.exercises._exercise import CHAPTERS
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,6 @@ class Cases:
 def all_cases() -> dict[str, Cases]:
     """Return the cases of every exercise by its name."""
     found: dict[str, Cases] = {}
-    for chapter in CHAPTERS:
-        found |= import_module(f"tests.attnlib.exercises.cases_{chapter:02}").CASES
+    for path in sorted(Path(__file__).parent.glob("cases_*.py")):
+        found |= import_module(f"tests.attnlib.exercises.{path.stem}").CASES
     return found

@@ -90,7 +90,7 @@ def difference(function, at, step=1e-6):
     return (function(at + step) - function(at - step)) / (2 * step)
 
 
-# chapter 1
+# puzzle
 def powers(weights, tau):
     return weights ** (1 / tau) / (weights ** (1 / tau)).sum(axis=-1, keepdims=True)
 
@@ -198,7 +198,7 @@ FIRST_RIGHT = {
 }
 
 
-# chapter 2
+# variance
 def sum_of_terms(width, gamma_q, gamma_k, longest=None):
     """Sum over distances, perhaps the short ones only."""
     product = gamma_q * gamma_k
@@ -263,7 +263,7 @@ SECOND_RIGHT = {
 }
 
 
-# chapter 3
+# saturation
 def count(scores, weights_of=rowwise):
     return np.exp(entr(weights_of(scores)).sum(axis=-1))
 
@@ -397,7 +397,7 @@ THIRD_RIGHT = {
 }
 
 
-# chapter 4
+# gradients
 def log_gradient(weights_of=rowwise):
     def function(scores, target):
         gradient = np.array(weights_of(scores))
@@ -510,7 +510,7 @@ FOURTH_RIGHT = {
 }
 
 
-# chapters 5 and 6
+# divisor and initialization
 def fold(weights, bias, n_heads):
     return np.vstack([weights, bias]) / math.sqrt(len(bias) // n_heads)
 
@@ -611,7 +611,7 @@ FIFTH_RIGHT = {
 }
 
 
-# chapter 7
+# implementation
 def logits_of(query, key):
     return query @ key.swapaxes(-1, -2) / math.sqrt(query.shape[-1])
 
@@ -749,7 +749,7 @@ SEVENTH_RIGHT = {
 }
 
 
-# chapters 8 and 9
+# training and temperature
 def largest_without_failure(rates, losses):
     return rates[np.isfinite(losses).all(axis=0)].max()
 
@@ -875,7 +875,7 @@ NINTH_RIGHT = {
 }
 
 
-# chapter 11
+# the chapter of exercises
 def derivative_difference(weights):
     scores, steps = np.log(np.maximum(weights, 1e-300)), 1e-6 * np.eye(len(weights))
     columns = [(softmax(scores + step) - softmax(scores - step)) / 2e-6 for step in steps]

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 4."""
+"""Answers to the exercises of the chapter on gradients."""
 
 import math
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The exercises of chapter 6."""
+"""The exercises of the chapter on initialization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of chapter 11."""
+"""The chapter of exercises."""
 
 from __future__ import annotations
 
@@ -133,7 +133,6 @@ LEAD = Exercise(
 
 RATES = (0.01, 0.032, 0.1, 0.32, 1.0)
 SLOW = "At this rate the arm is still far from what it can reach in 200 steps."
-WILD = "At this rate the arm ends worse than predicting zero: a smaller one does better."
 DIVERGED = "At this rate the loss is infinite in the end: the runs diverge."
 
 

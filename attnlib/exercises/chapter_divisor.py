@@ -1,4 +1,4 @@
-"""The exercises of chapter 5."""
+"""The exercises of the chapter on the divisor."""
 
 from __future__ import annotations
 

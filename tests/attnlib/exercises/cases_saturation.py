@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 3."""
+"""Answers to the exercises of the chapter on saturation."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 1."""
+"""Answers to the exercises of the chapter on the puzzle."""
 
 from fractions import Fraction
 

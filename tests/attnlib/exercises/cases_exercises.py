@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 11."""
+"""Answers to the chapter of exercises."""
 
 import math
 from fractions import Fraction

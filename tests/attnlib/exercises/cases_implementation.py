@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 7."""
+"""Answers to the exercises of the chapter on implementation."""
 
 import math
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The exercises of chapter 9."""
+"""The exercises of the chapter on temperature."""
 
 from __future__ import annotations
 

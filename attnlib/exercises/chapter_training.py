@@ -1,4 +1,4 @@
-"""The exercises of chapter 8."""
+"""The exercises of the chapter on training."""
 
 from __future__ import annotations
 

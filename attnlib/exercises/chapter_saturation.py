@@ -1,4 +1,4 @@
-"""The exercises of chapter 3."""
+"""The exercises of the chapter on saturation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of chapter 1."""
+"""The exercises of the chapter on the puzzle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 6."""
+"""Answers to the exercises of the chapter on initialization."""
 
 from itertools import combinations, product
 

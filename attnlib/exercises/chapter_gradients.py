@@ -1,4 +1,4 @@
-"""The exercises of chapter 4."""
+"""The exercises of the chapter on gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of chapter 2."""
+"""The exercises of the chapter on variance."""
 
 from __future__ import annotations
 

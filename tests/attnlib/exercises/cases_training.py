@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 8."""
+"""Answers to the exercises of the chapter on training."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 9."""
+"""Answers to the exercises of the chapter on temperature."""
 
 import math
 from fractions import Fraction

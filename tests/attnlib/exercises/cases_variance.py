@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 2."""
+"""Answers to the exercises of the chapter on variance."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 5."""
+"""Answers to the exercises of the chapter on the divisor."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The exercises of chapter 7."""
+"""The exercises of the chapter on implementation."""
 
 from __future__ import annotations
 
