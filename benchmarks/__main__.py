@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
+from benchmarks import files, report
 from benchmarks.threads import restrict
 from benchmarks.timing import Pace
 
@@ -87,9 +86,9 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
 
 
 def write(results: Mapping[str, Any], path: Path) -> None:
-    """Write results so that a change of one number is a change of one line."""
+    """Write results to a file in a folder that may be new."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    files.write(path, results)
 
 
 def show(results: Mapping[str, Any]) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import gzip
-import json
 import platform
 import re
 import statistics
@@ -21,7 +20,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import figure_report
+from benchmarks import figure_report, files
 from benchmarks.facts import processor
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(figure_report.figure_table(results), figure_report.shortfalls(results), sep="\n\n")
     WRITTEN.parent.mkdir(parents=True, exist_ok=True)
     for target in [WRITTEN, figure_report.COMMITTED] if options.update else [WRITTEN]:
-        target.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        files.write(target, results)
     if not options.update:
         return 0
     run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psutil
 
+from benchmarks import files
 from benchmarks.facts import processor
 from benchmarks.grading_ceiling import ceiling
 from benchmarks.grading_report import COMMITTED, load, tables
@@ -282,7 +283,7 @@ def main(arguments: list[str] | None = None) -> int:
     }
     for path in [WRITTEN, *([COMMITTED] if given.update else [])]:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        files.write(path, results)
     if set(PARTS) <= set(results):
         sys.stdout.write(tables(results) + "\n")
     return 0

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import site_report
+from benchmarks import files, site_report
 from benchmarks.facts import processor
 from benchmarks.site_build import build_times
 from benchmarks.site_pages import look
@@ -224,7 +224,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     WRITTEN.parent.mkdir(parents=True, exist_ok=True)
     for target in [WRITTEN, site_report.COMMITTED] if options.update else [WRITTEN]:
-        target.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        files.write(target, results)
     if not options.update:
         return 0
     run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]

@@ -24,7 +24,7 @@ LEFT_OUT = shutil.ignore_patterns(
     *("__pycache__", ".*_cache", ".hypothesis", ".ipynb_checkpoints"),
 )
 EDITED = ("02_variance", "05_divisor", "08_training")
-PARAGRAPH = re.compile(r"[A-Z][^`{}|$:\\\[\]*_]{80,}\.")
+PARAGRAPH = re.compile(r"[A-Z](?:[^`{}|$:\\\[\]*_<]|<!--.*?-->){80,}\.")
 COLD_RUNS = 3
 ADDED = "This sentence is here to be built."
 
