@@ -31,8 +31,6 @@ SENTENCES = "sentences"
 # Two blanks or more between words are the gap between two columns.
 _GAP = re.compile(r"\S {2,}\S")
 _TERM = re.compile(r"(?:^|/)glossary\.html#(term-[^\"]+)$")
-# Where the chapter of an entry is named, in brackets at its end.
-_WHERE = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 def in_columns(text: str) -> bool:

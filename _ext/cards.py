@@ -1,8 +1,8 @@
 """The picture that a link to a page shows where people share it.
 
-It has the title and, for a chapter, the one result of it that surprises most: a number that a cell
-of the chapter has printed, looked up there and never typed. Cards are drawn only for a site with an
-address, as a picture has to be named by its full one, and each is drawn once.
+It has the title and, for a chapter, its most surprising result, which the metadata of its notebook
+have under ``book`` and ``card``; the numbers are bound like those of the text. Cards are drawn only
+for a site with an address, since a picture is named by its full one, and each is drawn once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import html
 import json
-import re
 import textwrap
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -18,7 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx.util import logging
+from book.model import book_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,93 +34,6 @@ PICTURE = 0.76
 TITLE_WIDE, WORDS_WIDE = 28, 38
 # The colours of the logo.
 DARK, LIGHT, SOFT, LOUD = "#0b3c5d", "#ffffff", "#9fd3f2", "#f79d4b"
-LOGGER = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Surprise:
-    """The result on a card: what a page's cells print, and the words around it."""
-
-    printed: tuple[str, ...]
-    """Patterns of printed lines; their groups are what the texts may show."""
-    large: str
-    words: str
-
-
-SURPRISES = {
-    "index": Surprise(
-        (r"at \$d_k = (?P<width>\d+)\$ and with (?P<keys>\d+) keys, (?P<share>\d+%) on average",),
-        "{share}",
-        "of the weight falls on one of {keys} random keys at width {width}, if nothing is divided",
-    ),
-    "chapters/01_puzzle": Surprise(
-        (r"score exceeds it is about (?P<chance>\de-\d+)",),
-        "{chance}",
-        "is the chance that a score overflows float32: overflow is not the reason",
-    ),
-    "chapters/02_variance": Surprise(
-        (r"the square has (?P<all>\d+) products, (?P<some>\d+) on the diagonal",),
-        "{some} of {all}",
-        "products make the variance of a score; the others average out",
-    ),
-    "chapters/03_saturation": Surprise(
-        (r"At \$d_k = \d+\$ the top one of (?P<keys>\d+) keys takes (?P<weight>\d\.\d+) ±",),
-        "{weight}",
-        "of the weight goes to the top one of {keys} random keys, if nothing is divided",
-    ),
-    "chapters/04_gradients": Surprise(
-        (r"For (?P<keys>\d+) keys the gradient on a query is (?P<ratio>[\d.]+) ± .* as large",),
-        "{ratio} times",
-        "as large is the gradient on a query over {keys} keys, undivided: it does not vanish",
-    ),
-    "chapters/05_divisor": Surprise(
-        (r"divided by \$d_k\$, a row uses (?P<used>\d+)\.\d+ ± .* of its (?P<keys>\d+)",),
-        "{used} of {keys}",
-        "positions are in use if dₖ is the divisor: hardly more than a plain mean",
-    ),
-    "chapters/06_initialization": Surprise(
-        (r"start anywhere from (?P<low>[\d.]+\d) to (?P<high>[\d.]+\d)",),
-        "{low} to {high}",
-        "is where the variance of divided scores starts, by initialiser, and seldom at one",
-    ),
-    "chapters/07_implementation": Surprise(
-        (
-            r"at (?P<tokens>[\d,]+) tokens the weights of a single head take (?P<all>[\d.]+ GB)",
-            r"and the output (?P<needed>[\d.]+ MB)",
-        ),
-        "{all}",
-        "are the weights of one head at {tokens} tokens, for an output of {needed}",
-    ),
-    "chapters/08_training": Surprise(
-        (
-            r"the arm that is not divided has a mean loss of (?P<undivided>\d\.\d+)",
-            r"and the divided one (?P<divided>\d\.\d+): the division looks harmful",
-        ),
-        "{undivided} or {divided}",
-        "is the mean loss without and with the division at one shared rate, which misleads",
-    ),
-    "chapters/09_temperature": Surprise(
-        (
-            r"mean share falls from (?P<first>\d\.\d+) ± .* among (?P<few>\d+) keys to",
-            r"keys to (?P<last>\d\.\d+) ± .* among (?P<many>\d+)",
-        ),
-        "{first} → {last}",
-        "is what a perfect match holds as {few} keys become {many}: one divisor does not fit both",
-    ),
-    "chapters/10_misconceptions": Surprise(
-        (
-            r"is \$\\sqrt\{d_k\} = (?P<root>\d+)\$ the best",
-            r"to read a single matching key (?P<better>\d+) is better",
-        ),
-        "{better}, not {root}",
-        "is the better divisor for reading one matching key: the root is not optimal",
-    ),
-    "chapters/11_exercises": Surprise(
-        (r"about (?P<keys>\d+ trillion) with \$d_k = (?P<width>\d+)\$",),
-        "{keys}",
-        "keys would keep an undivided head of width {width} from freezing: solve for it",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -139,58 +51,6 @@ class Card:
     def alternative(self) -> str:
         """The card in words."""
         return f"{self.title}. {self.large} {self.words}".strip() if self.large else self.title
-
-
-def printed_lines(notebook: Path) -> list[str]:
-    """Return the lines that the cells of a notebook for its prose have printed."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return [
-        line
-        for cell in cells
-        if "prose" in cell["metadata"].get("tags", ())
-        for output in cell.get("outputs", ())
-        for line in "".join(output.get("text", ())).splitlines()
-    ]
-
-
-def readable(number: str) -> str:
-    """Write a number in powers of ten as people do.
-
-    Examples
-    --------
-    >>> readable("7e-20"), readable("0.71")
-    ('7·10⁻²⁰', '0.71')
-    """
-    small = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return re.sub(
-        r"(\d)e(-?)0*(\d+)",
-        lambda found: f"{found[1]}·10{(found[2] + found[3]).translate(small)}",
-        number,
-    )
-
-
-def result(surprise: Surprise, lines: list[str]) -> tuple[str, str]:
-    r"""Fill the texts of a surprise with what was printed.
-
-    Raises
-    ------
-    LookupError
-        If no line has what a pattern asks for.
-
-    Examples
-    --------
-    >>> surprise = Surprise((r"holds (?P<share>\d+%)",), "{share}", "of it")
-    >>> result(surprise, ["The first", "holds 3% of all"])
-    ('3%', 'of it')
-    """
-    values: dict[str, str] = {}
-    for pattern in surprise.printed:
-        found = next((match for line in lines if (match := re.search(pattern, line))), None)
-        if found is None:
-            message = f"no cell prints «{pattern}»"
-            raise LookupError(message)
-        values |= {name: readable(value) for name, value in found.groupdict().items()}
-    return surprise.large.format(**values), surprise.words.format(**values)
 
 
 def drawn(card: Card) -> bytes:
@@ -286,16 +146,9 @@ def digest(card: Card) -> str:
 def card_of(app: Sphinx, page: str) -> Card:
     """Return what the card of a page shows."""
     book, title = app.config["html_title"], app.env.titles[page].astext()
-    source = Path(app.env.doc2path(page))
-    seed = int(found[1]) if (found := re.search(r"/(\d\d)_", f"/{page}")) else 0
-    if page not in SURPRISES or source.suffix != ".ipynb":
-        return Card(title, book, motif=seed)
-    try:
-        large, words = result(SURPRISES[page], printed_lines(source))
-    except LookupError as error:
-        LOGGER.warning("the card of %s: %s", page, error)
-        return Card(title, book, motif=seed)
-    return Card(title, book, large, words, seed)
+    asked = book_in(Path(app.srcdir)).page(page)
+    shown = asked.notebook.metadata.get("book", {}).get("card", {})
+    return Card(title, book, shown.get("large", ""), shown.get("words", ""), asked.number or 0)
 
 
 def add_card(

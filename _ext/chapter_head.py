@@ -1,102 +1,59 @@
 """Say at the head of each chapter what it will take, and on the landing page of all of them.
 
-* Below a chapter's title stands one quiet line: minutes of reading, difficulty, the chapters that
+* Below a chapter's title is one quiet line: minutes of reading, difficulty, the chapters that
   it builds on, and room for the ways into its notebook.
-* On the landing page every entry of the list of chapters gets the same minutes and stars.
+* ``chapter-list`` lists the chapters, each with its question, the same minutes and stars.
 
-Minutes are computed from the notebook's main path by ``tools.prose.reading_time``, at a stated
-number of words and code cells a minute; the rest is read from the chapter's contract. Nothing of it
-is typed a second time.
+All of it comes from the model of the book, and nothing is typed a second time.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import nbformat
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
 
-from tools.prose import reading_time
+from book.model import Page, book_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sphinx.application import Sphinx
     from sphinx.builders import Builder
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
-CHAPTER = re.compile(r"chapters/(?P<number>\d\d)_\w+")
-DIFFICULTY = re.compile(r"\*\*Difficulty\*\* (?P<stars>[★☆]{3}) (?P<word>\w+)")
-TITLE = re.compile(r"^# (?P<title>.+)$", re.MULTILINE)
 NEEDS = "You need"
 WAYS_IN = "ways-in"
 """The class of the empty container below a chapter's line; what fills it may come at any time
 before pages are written, and one that stays empty is taken away."""
 
 
-class Facts(NamedTuple):
-    """What a chapter's notebook says about itself."""
-
-    number: int
-    title: str
-    minutes: int
-    stars: str
-    difficulty: str
+def chapters(app: Sphinx) -> dict[str, Page]:
+    """Return the chapters, which have numbers, by their names."""
+    return {page.name: page for page in book_in(Path(app.srcdir)).chapters}
 
 
-def facts(path: Path) -> Facts:
-    """Read what a chapter takes.
-
-    Parameters
-    ----------
-    path : Path
-        The chapter's notebook, whose name begins with its number.
+def measures(chapter: Page) -> list[nodes.Node]:
+    """Return minutes and difficulty, the stars for the eye and the word for all.
 
     Raises
     ------
     ValueError
-        If it has no title, or its contract no difficulty.
+        If the chapter has no contract with a difficulty.
     """
-    return _facts(path, path.stat().st_mtime_ns)
-
-
-@cache
-def _facts(path: Path, _changed: int) -> Facts:
-    notebook = nbformat.read(path, as_version=4)
-    text = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    title, difficulty = TITLE.search(text), DIFFICULTY.search(text)
-    if title is None or difficulty is None:
-        raise ValueError(f"{path.name} must state a title and a difficulty")
-    return Facts(
-        int(path.name[:2]),
-        title["title"],
-        reading_time(notebook),
-        difficulty["stars"],
-        difficulty["word"],
-    )
-
-
-def is_chapter(page: str) -> bool:
-    """Say whether a page is a chapter with a number."""
-    return CHAPTER.fullmatch(page) is not None
-
-
-def measures(chapter: Facts) -> list[nodes.Node]:
-    """Return minutes and difficulty, the stars for the eye and the word for all."""
+    stars, _, word = chapter.contract.get("Difficulty", "").partition(" ")
+    if not word:
+        message = f"the contract of {chapter.name} must state a difficulty, such as ★☆☆ gentle"
+        raise ValueError(message)
     time = nodes.inline("", f"{chapter.minutes} minutes", classes=["time"])
-    stars = f'<span class="stars" aria-hidden="true">{chapter.stars}</span> '
+    shown = f'<span class="stars" aria-hidden="true">{stars}</span> '
     level = nodes.inline(
-        "",
-        "",
-        nodes.raw("", stars, format="html"),
-        nodes.Text(chapter.difficulty),
-        classes=["difficulty"],
+        "", "", nodes.raw("", shown, format="html"), nodes.Text(word), classes=["difficulty"]
     )
     return [time, level]
 
@@ -113,7 +70,7 @@ def needed(contract: nodes.Element) -> list[nodes.Node]:
             continue
         for link in item.findall(addnodes.pending_xref):
             target = link.get("reftarget", "")
-            name = re.search(r"(\d\d)_(\w+)$", target)
+            name = re.search(r"(?:\d+_)?(\w+)$", target)
             if link.get("reftype") != "doc" or name is None or target in known:
                 continue
             known.add(target)
@@ -123,12 +80,12 @@ def needed(contract: nodes.Element) -> list[nodes.Node]:
                 found.append(nodes.Text(" to " if through else ", "))
             own = link.copy()
             own["refexplicit"] = True
-            own.append(nodes.inline("", name[2].capitalize(), classes=["doc"]))
+            own.append(nodes.inline("", name[1].capitalize(), classes=["doc"]))
             found.append(own)
     return found
 
 
-def head(chapter: Facts, contract: nodes.Element | None) -> nodes.Element:
+def head(chapter: Page, contract: nodes.Element | None) -> nodes.Element:
     """Return the line below a chapter's title, and room for the ways in."""
     links = needed(contract) if contract is not None else []
     needs = nodes.inline("", "", classes=["needs"])
@@ -142,10 +99,11 @@ def head(chapter: Facts, contract: nodes.Element | None) -> nodes.Element:
 def add_head(app: Sphinx, document: nodes.document) -> None:
     """Put the line below a chapter's title."""
     page = app.env.docname
-    if not is_chapter(page) and page != app.config["root_doc"]:
+    chapter = chapters(app).get(page)
+    if chapter is None and page != app.config["root_doc"]:
         return
     title = next(iter(document.findall(nodes.title)))
-    if not is_chapter(page):
+    if chapter is None:
         promise = title.next_node(nodes.paragraph, descend=False, siblings=True)
         if promise is not None:
             promise["classes"].append("promise")
@@ -153,15 +111,43 @@ def add_head(app: Sphinx, document: nodes.document) -> None:
     boxes = document.findall(nodes.admonition)
     contract = next((box for box in boxes if "contract" in box["classes"]), None)
     section = title.parent
-    section.insert(section.index(title) + 1, head(facts(Path(app.env.doc2path(page))), contract))
+    section.insert(section.index(title) + 1, head(chapter, contract))
 
 
-def chapters_linked(item: nodes.Element) -> Iterable[str]:
-    """Return the numbered chapters that a part of a page links to."""
-    for link in item.findall(nodes.reference):
-        found = CHAPTER.search(link.get("refuri", ""))
-        if found is not None:
-            yield found[0]
+class ChapterList(SphinxDirective):
+    """The chapters with the question of each, in the order of the table of contents."""
+
+    kind = "chapter-list"
+
+    def lines(self, listed: list[Page]) -> list[str]:
+        """Return the list in Markdown."""
+        return [f"{page.number}. {{doc}}`/{page.name}`: {page.question}" for page in listed]
+
+    def run(self) -> list[nodes.Node]:
+        """Return the list in a box."""
+        box = nodes.container(classes=[self.kind])
+        listed = list(chapters(self.env.app).values())
+        for page in listed:
+            self.env.note_dependency(str(page.path))
+        source = self.env.doc2path(self.env.docname)
+        self.state.nested_parse(StringList(self.lines(listed), source), 0, box)
+        return [box]
+
+
+class ChapterTable(ChapterList):
+    """The chapters with what they take, in the words of their contracts."""
+
+    kind = "chapter-table"
+
+    def lines(self, listed: list[Page]) -> list[str]:
+        """Return the table in Markdown."""
+        rows = [
+            f"| {page.number}. {{doc}}`{page.topic.capitalize()} </{page.name}>` "
+            f"| {page.minutes} minutes | {page.contract['Difficulty'].split()[1]} "
+            f"| {page.contract['You need']} |"
+            for page in listed
+        ]
+        return ["| chapter | reading time | difficulty | you need |", "|---|---|---|---|", *rows]
 
 
 def finish(app: Sphinx, document: nodes.document, page: str) -> None:
@@ -174,10 +160,9 @@ def finish(app: Sphinx, document: nodes.document, page: str) -> None:
     for box in document.findall(nodes.container):
         if "chapter-list" not in box["classes"]:
             continue
-        for item in box.findall(nodes.list_item):
-            for chapter in list(chapters_linked(item))[:1]:
-                told = measures(facts(Path(app.env.doc2path(chapter))))
-                item += nodes.paragraph("", "", *told, classes=["chapter-facts"])
+        items = box.findall(nodes.list_item)
+        for item, chapter in zip(items, chapters(app).values(), strict=True):
+            item += nodes.paragraph("", "", *measures(chapter), classes=["chapter-facts"])
 
 
 class LandingPage:
@@ -186,9 +171,9 @@ class LandingPage:
     def __init__(self) -> None:
         self.is_behind = False
 
-    def note(self, _app: Sphinx, _env: BuildEnvironment, read: list[str]) -> None:
+    def note(self, app: Sphinx, _env: BuildEnvironment, read: list[str]) -> None:
         """Look whether a chapter is about to be read."""
-        self.is_behind = any(is_chapter(page) for page in read)
+        self.is_behind = not chapters(app).keys().isdisjoint(read)
 
     def follow(self, app: Sphinx, _env: BuildEnvironment) -> list[str]:
         """Name the pages to write beside those that were read."""
@@ -215,6 +200,8 @@ def add_touch_icon(
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     app.add_config_value("chapter_head_digest", "", "env")
+    app.add_directive("chapter-list", ChapterList)
+    app.add_directive("chapter-table", ChapterTable)
     app.connect("config-inited", note_source)
     app.connect("doctree-read", add_head)
     landing = LandingPage()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from urllib.parse import urlencode, urlsplit
 from docutils import nodes
 
 from _ext import citation
+from book.model import book_in
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -32,7 +32,6 @@ MADE = {
     "search": "Search the chapters, the glossary and the reference of the book.",
 }
 LICENCES, CHANGES = "chapters/about", "chapters/changelog"
-CHAPTER = re.compile(r"(?:^|/)\d\d_")
 BETWEEN = ' <span aria-hidden="true">·</span> '
 # What the licences of CITATION.cff cover, and what people call them.
 COVERED = {"CC-BY-4.0": ("Text and figures", "CC BY 4.0"), "BSD-3-Clause": ("Code", "BSD 3-Clause")}
@@ -84,7 +83,7 @@ def structured_data(
         }
     return {
         "@context": "https://schema.org",
-        "@type": ["Chapter", "LearningResource"] if CHAPTER.search(page) else "WebPage",
+        "@type": ["Chapter", "LearningResource"] if page in chapters(app) else "WebPage",
         "name": app.env.titles[page].astext(),
         "description": description,
         **({"url": page_address(app, page)} if addressed else {}),
@@ -92,21 +91,14 @@ def structured_data(
     }
 
 
+def pages(app: Sphinx) -> list[str]:
+    """Return all pages in the order of the table of contents."""
+    return [page.name for page in book_in(Path(app.srcdir)).pages]
+
+
 def chapters(app: Sphinx) -> list[str]:
     """Return the numbered chapters in the order of the table of contents."""
-    return [page for page in pages_in_order(app) if CHAPTER.search(page)]
-
-
-def pages_in_order(app: Sphinx) -> list[str]:
-    """Return all pages in the order of the table of contents, the first page first."""
-    found: list[str] = []
-    waiting = [app.config["root_doc"]]
-    while waiting:
-        page = waiting.pop(0)
-        if page not in found:
-            found.append(page)
-            waiting = [*app.env.toctree_includes.get(page, ()), *waiting]
-    return found
+    return [page.name for page in book_in(Path(app.srcdir)).chapters]
 
 
 def as_script(data: dict[str, Any]) -> str:
@@ -265,8 +257,8 @@ def write_site_map(app: Sphinx, error: Exception | None) -> None:
     site, address = Path(app.outdir), app.config["html_baseurl"]
     files = {"sitemap.xml": "", "robots.txt": ""}
     if address:
-        pages = [page_address(app, page) for page in pages_in_order(app)]
-        files["sitemap.xml"] = site_map(pages)
+        listed = [page_address(app, page) for page in pages(app)]
+        files["sitemap.xml"] = site_map(listed)
         # Search engines look for this file at the root of a host alone. Where the book lies deeper,
         # its map can be handed to them by hand.
         files["robots.txt"] = f"User-agent: *\nAllow: /\n\nSitemap: {address}sitemap.xml\n"

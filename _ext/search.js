@@ -2,6 +2,12 @@
    then chapters in their order, other pages, and at last the code. Each result leads to the section
    where the words stand, and shows the text around them. This comes after Sphinx's own scripts,
    whose scores and excerpts it replaces. */
+/* The contents beside every page number the chapters. */
+const chapterNumber = (page) => {
+  const link = document.querySelector(`li.toctree-l1 > a[href$="${page}.html"]`);
+  return Number.parseInt(link?.textContent, 10) || 0;
+};
+
 var Scorer = {
   objNameMatch: 11,
   objPartialMatch: 6,
@@ -16,8 +22,8 @@ var Scorer = {
     const named = splitQuery(asked.toLowerCase()).filter((word) =>
       RegExp(`(?<!\\p{L})${word}`, "u").test(title.toLowerCase()),
     );
-    const chapter = /\/(\d\d)_/.exec(page);
-    const place = chapter ? 5 - chapter[1] / 100 : /glossary|notation/.test(page) ? 4 : 0;
+    const chapter = chapterNumber(page);
+    const place = chapter ? 5 - chapter / 100 : /glossary|notation/.test(page) ? 4 : 0;
     const code = /\breference\b/.test(page) ? 1e4 : 0;
     return 10 * found + 60 * named.length + place - code;
   },

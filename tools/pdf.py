@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit
 
 import yaml
@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from attnlib import __version__  # noqa: E402
+from book import model as book_model  # noqa: E402
 from tools.chromium import find_chromium  # noqa: E402
 from tools.downloads import PDF, SITE, link, sized  # noqa: E402
 
@@ -80,24 +81,12 @@ class Book:
     articles: list[str] = field(default_factory=list)
 
 
-def pages(toc: Mapping[str, Any]) -> Iterator[Chapter]:
-    """Yield the pages of a table of contents in their order.
-
-    Examples
-    --------
-    >>> [page.name for page in pages({"root": "index", "parts": [{"caption": "One",
-    ...     "chapters": [{"file": "a", "sections": [{"file": "a/b"}]}]}]})]
-    ['index', 'a', 'a/b']
-    """
-    if "root" in toc:
-        yield Chapter(toc["root"])
-    for part in toc.get("parts", []):
-        for position, chapter in enumerate(part.get("chapters", [])):
-            yield Chapter(chapter["file"], part.get("caption", "") if position == 0 else "")
-            yield from pages(chapter)
-    for section in toc.get("sections", []):
-        yield Chapter(section["file"])
-        yield from pages(section)
+def pages(book: book_model.Book) -> Iterator[Chapter]:
+    """Yield the pages of a book in their order, the first of each part with its caption."""
+    part = ""
+    for page in book.pages:
+        yield Chapter(page.name, page.part if page.part != part else "")
+        part = page.part
 
 
 def absolute_styles(sheet: str, base: str) -> str:
@@ -330,13 +319,12 @@ def main(arguments: list[str] | None = None) -> int:
     if executable is None:
         sys.stderr.write("the PDF needs a Chromium or Chrome, and none was found\n")
         return 1
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     is_root = sys.platform != "win32" and os.geteuid() == 0
     target = SITE.parent / PDF
     with sync_playwright() as playwright:
         options = ["--no-sandbox"] if is_root else []
         browser = playwright.chromium.launch(executable_path=executable, args=options)
-        make(browser, SITE, list(pages(toc)), target)
+        make(browser, SITE, list(pages(book_model.Book(ROOT))), target)
         browser.close()
     shutil.copyfile(target, SITE / PDF)
     link(SITE)

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from _ext import citation  # noqa: E402
+from book.model import Book  # noqa: E402
 
 SITE = ROOT / "_build" / "html"
 LIST = "captions.md"
@@ -87,12 +88,12 @@ def write(site: Path, folder: Path) -> list[str]:
     SlidesError
         If the site is not built or has no plots, or the folder holds something.
     """
-    pages = [site / "index.html", *sorted((site / "chapters").glob("*.html"))]
+    pages = [site / f"{page.name}.html" for page in Book(ROOT).pages]
     if not pages[0].is_file():
         raise SlidesError(f"there is no built site in {site}; `make book` builds it")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SlidesError(f"OUT has to be a new or an empty folder, and {folder} is not")
-    found = [plot for page in pages for plot in plots(page)]
+    found = [plot for page in pages if page.is_file() for plot in plots(page)]
     if not found:
         raise SlidesError(f"the site in {site} has no plots")
     folder.mkdir(parents=True, exist_ok=True)

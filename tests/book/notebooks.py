@@ -11,24 +11,17 @@ import nbformat
 import yaml
 from nbformat import v4
 
+from book.model import Book
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def toc_pages(toc: dict[str, Any]) -> list[str]:
-    """List the pages of a table of contents, the root page first."""
-    sections = [*toc.get("chapters", []), *toc.get("parts", []), *toc.get("sections", [])]
-    own = [toc[key] for key in ("root", "file") if key in toc]
-    return own + [page for section in sections for page in toc_pages(section)]
-
-
-PAGES = toc_pages(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
+BOOK = Book(ROOT)
+PAGES = [page.name for page in BOOK.pages]
 
 # Numbered chapters keep a common frame; the back matter's notebooks keep the rules of every page.
-CHAPTERS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("chapters/[0-9]*.ipynb"))
-NOTEBOOKS = [
-    "index.ipynb",
-    *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("chapters/*.ipynb")),
-]
+CHAPTERS = [f"{page.name}.ipynb" for page in BOOK.chapters]
+NOTEBOOKS = [f"{page.name}.ipynb" for page in BOOK.notebooks]
 
 OTHER_KERNEL = {"OPENBLAS_CORETYPE": "Haswell"}
 """What makes OpenBLAS add up in another order than it would on a newer processor."""
@@ -37,6 +30,22 @@ OTHER_KERNEL = {"OPENBLAS_CORETYPE": "Haswell"}
 def read(name: str) -> nbformat.NotebookNode:
     """Read one of the book's notebooks, given by its path from the root."""
     return nbformat.read(ROOT / name, as_version=4)
+
+
+def write_contents(root: Path, *chapters: str, pages: Sequence[str] = ()) -> None:
+    """Write the table of contents of a small book, and its landing page if it has none."""
+    parts = [
+        {"caption": "The chapters", "numbered": True, "chapters": chapters},
+        {"caption": "The rest", "chapters": pages},
+    ]
+    listed = [
+        part | {"chapters": [{"file": f"chapters/{name}"} for name in part["chapters"]]}
+        for part in parts
+    ]
+    toc = {"format": "jb-book", "root": "index", "parts": listed}
+    (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+    if not (root / "index.ipynb").exists():
+        (root / "index.md").write_text("# A small book\n", encoding="utf-8")
 
 
 def printed(text: str) -> nbformat.NotebookNode:

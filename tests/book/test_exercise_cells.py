@@ -6,19 +6,18 @@ import ast
 import re
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
 
 import nbformat
 import pytest
 
-from attnlib.exercises._exercise import CHAPTERS as NUMBERS
 from attnlib.exercises._exercise import exercises
 from attnlib.exercises._judges import Number, Pick
-from tests.book.notebooks import CHAPTERS, code, notebook, printed, read
+from book.model import Page
+from tests.book.notebooks import BOOK, CHAPTERS, ROOT, code, notebook, printed, read
 from tools.practice import BEGIN, END, names_stored
 
-NAMES = {number: name for name in CHAPTERS if (number := int(Path(name).name[:2])) in NUMBERS}
-ALL = "chapters/11_exercises.ipynb"
+WITH_EXERCISES = [page for page in BOOK.chapters if page.exercises]
+ALL = f"{BOOK.page('11_exercises').name}.ipynb"
 """The chapter that is nothing but exercises."""
 N_EXERCISES = 10
 FEWEST = 3
@@ -75,7 +74,7 @@ def found_exercises(content: nbformat.NotebookNode) -> list[Found]:
 def ask_problems(one: Found) -> list[str]:
     """Hold the cell that shows fields for the answers against its form."""
     cell = one.cells["ask"]
-    wanted = f'from attnlib.figures import Ask\n\nAsk("{one.name}")'
+    wanted = f'Ask("{one.name}")'
     problems = [] if cell.source == wanted else ["its fields are asked for in another form"]
     if set(cell.metadata.tags) != {"ask", "remove-input"}:
         problems.append("the cell of its fields is not tagged ask and remove-input")
@@ -213,22 +212,23 @@ def chapter_problems(
     return problems
 
 
-@pytest.mark.parametrize("number", NAMES)
-def test_the_exercises_of_a_chapter_have_their_form(number: int) -> None:
-    module = import_module(f"attnlib.exercises.chapter_{number:02}")
+@pytest.mark.parametrize("page", WITH_EXERCISES, ids=lambda page: page.topic)
+def test_the_exercises_of_a_chapter_have_their_form(page: Page) -> None:
+    module = import_module(f"attnlib.exercises.chapter_{page.topic}")
     known = {exercise.name: list(exercise.parts) for exercise in module.EXERCISES}
-    problems = chapter_problems(read(NAMES[number]), known, whole=NAMES[number] == ALL)
+    problems = chapter_problems(page.notebook, known, whole=f"{page.name}.ipynb" == ALL)
     assert not problems, "\n".join(problems)
 
 
 def test_every_check_belongs_to_one_exercise_of_the_book() -> None:
     asked = [one.name for name in CHAPTERS for one in found_exercises(read(name))]
     assert sorted(asked) == sorted(exercises())
-    assert sorted(NAMES) == sorted(NUMBERS)
+    modules = [path.stem for path in (ROOT / "attnlib" / "exercises").glob("chapter_*.py")]
+    assert sorted(modules) == sorted(f"chapter_{page.topic}" for page in WITH_EXERCISES)
 
 
 def test_solutions_are_closed_in_jupyterlab() -> None:
-    found = [one for name in NAMES.values() for one in found_exercises(read(name))]
+    found = [one for page in WITH_EXERCISES for one in found_exercises(page.notebook)]
     closed = {"source_hidden": True, "outputs_hidden": True}
     assert all(one.solution for one in found)
     cells = [cell for one in found for cell in one.solution]
@@ -257,7 +257,7 @@ HINT = """:::{admonition} Hint
 :class: dropdown hint
 Look below.
 :::"""
-ASK = 'from attnlib.figures import Ask\n\nAsk("NAME")'
+ASK = 'Ask("NAME")'
 START = ":::{solution-start} ex-NAME\n:label: solution-NAME\n:class: dropdown\n:::\n\nHere."
 ANSWER = '''data = [1]
 
@@ -339,7 +339,7 @@ def test_a_single_part_needs_no_name() -> None:
         {"task": f"{TASK}\n\n{HINT}".replace("NAME", "a")},
         {"task": f"{TASK}\n\n{HINT}".replace("NAME", "d")},
         {"task": f"{TASK}\n\n{HINT}".replace("dropdown hint", "hint")},
-        {"ask": 'Ask("NAME")'},
+        {"ask": 'from attnlib.figures import Ask\n\nAsk("NAME")'},
         {"ask": ASK.replace("NAME", "a")},
         {"tags": ("ask",)},
         {"tags": ("remove-input",)},

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
+from book.markdown import plain_words
+from book.model import Figure, Page, figure_of
 from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read
 from tools.notebooks import fold
-from tools.prose import main_path
 
 CONTRACT = re.compile(
     r":{3,}\{admonition\} Contract\n:class: contract\n+(?P<body>.*?)\n:{3,}", re.DOTALL
@@ -122,7 +124,8 @@ def commitments(content: nbformat.NotebookNode, *indices: int) -> set[str]:
 def prediction_problems(content: nbformat.NotebookNode) -> list[str]:
     """Look for a cell that answers after each question, and for words right after the cell."""
     asked = [index for index, cell in enumerate(content.cells) if PREDICT.search(cell.source)]
-    boxes = [box["body"] for cell in content.cells for box in PREDICT.finditer(cell.source)]
+    page = Page("page", Path("page.ipynb"), notebook=content)
+    boxes = [prediction.question for prediction in page.predictions]
     problems = [] if len(boxes) >= PREDICTIONS else [f"only {len(boxes)} predictions"]
     problems += [f"no question in «{body[:40]}»" for body in boxes if "?" not in body]
     if len(boxes) != len(asked):
@@ -152,9 +155,9 @@ def ending_problems(content: nbformat.NotebookNode) -> list[str]:
 
 def size_problems(content: nbformat.NotebookNode) -> list[str]:
     """Hold the chapter to one question: so many words and figures at most, without exercises."""
-    content = main_path(content)
-    words = sum(len(cell.source.split()) for cell in content.cells if cell.cell_type == "markdown")
-    figures = sum(draws(cell) for cell in content.cells)
+    cells = Page("page", Path("page.ipynb"), notebook=content).main_path()
+    words = sum(len(plain_words(cell.source)) for cell in cells if cell.cell_type == "markdown")
+    figures = sum(draws(cell) for cell in cells)
     problems = [f"{words} words"] if words > MOST_WORDS else []
     return problems + ([f"{figures} figures"] if figures > MOST_FIGURES else [])
 
@@ -174,15 +177,14 @@ def figure_problems(content: nbformat.NotebookNode) -> list[str]:
     for number, cell in enumerate(content.cells, start=1):
         if not draws(cell):
             continue
-        shown = cell.metadata.get("mystnb", {})
-        figure, alternative = shown.get("figure", {}), shown.get("image", {}).get("alt", "")
-        if not str(figure.get("name", "")).startswith("fig-"):
+        figure = figure_of(cell) or Figure("", "", "", cell)
+        if not figure.name.startswith("fig-"):
             problems.append(f"the figure of cell {number} has no name")
-        if len(figure.get("caption", "").split()) < 4:
+        if len(figure.caption.split()) < 4:
             problems.append(f"the figure of cell {number} has no caption")
-        if len(alternative.split()) < 5:
+        if len(figure.alternative.split()) < 5:
             problems.append(f"the figure of cell {number} has no alternative text")
-        if alternative and alternative == figure.get("caption"):
+        if figure.alternative and figure.alternative == figure.caption:
             problems.append(f"the figure of cell {number} has its caption as alternative text")
         if "plt.show()" not in cell.source:
             problems.append(f"the figure of cell {number} is not shown by plt.show()")
@@ -226,7 +228,7 @@ def setup_problems(content: nbformat.NotebookNode) -> list[str]:
     problems = []
     for number, cell in enumerate(content.cells, start=1):
         tags = set(cell.metadata.get("tags", []))
-        if cell.cell_type != "code" or cell.outputs or tags & {"answer", "prose"}:
+        if cell.cell_type != "code" or cell.outputs or "answer" in tags:
             continue
         statements = ast.parse(cell.source).body
         if not statements or not isinstance(statements[0], ast.Import | ast.ImportFrom):
@@ -286,7 +288,7 @@ def test_jupyterlab_hides_what_the_page_hides_and_what_answers_a_prediction() ->
         code("c"),
         code("d", tags=["hide-input"]),
         question,
-        code("e", tags=["prose", "hide-cell"]),
+        code("e", tags=["hide-cell"]),
         code("f", tags=["hide-output"]),
     )
     shown = {
@@ -304,15 +306,6 @@ def test_jupyterlab_hides_what_the_page_hides_and_what_answers_a_prediction() ->
         "e": {source, outputs},
         "f": {outputs},
     }
-
-
-def test_exercises_are_not_on_the_main_path() -> None:
-    page = notebook("# A", "## B\n\nread", "## Exercises\n\ndo", code("c"), "### D", "## Takeaways")
-    assert [cell.source for cell in main_path(page).cells] == [
-        "# A",
-        "## B\n\nread",
-        "## Takeaways",
-    ]
 
 
 @pytest.mark.parametrize("check", PAGE_CHECKS)

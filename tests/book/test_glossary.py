@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import nbformat
 import pytest
 
+from book.markdown import visible_words, walk
+from book.numerals import numerals
 from tests.book.notebooks import CHAPTERS, ROOT, code, notebook, read
-from tools import prose
 
 TITLES = {
     name.removeprefix("chapters/").removesuffix(".ipynb"): re.search(
@@ -21,6 +22,8 @@ TITLES = {
 GLOSSARY = ROOT / "chapters/glossary.md"
 LINKING = ["index.ipynb", *CHAPTERS]
 MOST_LINKS = 25
+# A word that links to the glossary: {term}`word` or {term}`its form <word>`.
+TERM = re.compile(r"\{term\}`(?P<title>[^`<>]+?)\s*(?:<(?P<target>[^`<>]+)>)?`")
 
 # What is no sentence of the running text: headings, rows of tables, heads of boxes, contracts, and
 # the words of other links.
@@ -92,15 +95,15 @@ def links(content: nbformat.NotebookNode) -> list[Link]:
             match["title"], fold(match["target"] or match["title"]), (number, match.start("title"))
         )
         for number, source in texts(content)
-        for match in prose.TERM.finditer(source)
+        for match in TERM.finditer(source)
     ]
 
 
 def sentences(source: str) -> str:
     """Blank all that is no sentence of the running text, links to the glossary among it."""
-    for pattern in [prose.TERM, *NO_SENTENCE]:
+    for pattern in [TERM, *NO_SENTENCE]:
         source = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), source)
-    return prose.visible_words(source)
+    return visible_words(source)
 
 
 def form_pattern(forms: set[str]) -> re.Pattern[str]:
@@ -181,7 +184,9 @@ def entry_problems(glossary: list[Entry]) -> list[str]:
         ]
         problems += [
             f"{head}: the numeral {numeral.text} comes from no cell"
-            for numeral in prose.numerals(entry.text)
+            for piece in walk(entry.text)
+            for numeral in numerals(piece)
+            if not numeral.structure
         ]
     return problems
 

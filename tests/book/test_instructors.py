@@ -6,16 +6,9 @@ import re
 
 import pytest
 
-from tests.book.notebooks import CHAPTERS, ROOT, read
+from tests.book.notebooks import BOOK, ROOT, read
 
 PAGE = (ROOT / "chapters" / "instructors.md").read_text(encoding="utf-8")
-MINUTES = {
-    25: "twenty-five minutes",
-    30: "thirty minutes",
-    35: "thirty-five minutes",
-    40: "forty minutes",
-}
-CONTRACT = re.compile(r"\*\*Time\*\* about (\d+) minutes.*?\*\*Difficulty\*\* \S+ (\w+)", re.DOTALL)
 SECTION = re.compile(r"\[(?P<words>[^\]]+)\]\((?P<page>\w+\.ipynb)#(?P<anchor>[\w-]+)\)")
 EXERCISE = re.compile(r"^:label: (ex-[\w-]+)\n+[★☆]+ (\w+) ·", re.MULTILINE)
 
@@ -30,16 +23,6 @@ def cells_of(page: str, pattern: str) -> dict[str, list[str]]:
     return {name: rest.split(" | ") for name, rest in rows}
 
 
-def test_times_and_difficulties_are_those_of_the_contracts() -> None:
-    stated = cells_of(PAGE, r"\{doc\}`[\w ]+ <(\w+)>`")
-    contracts = {}
-    for name in CHAPTERS:
-        minutes, difficulty = CONTRACT.search(text_of(name)).groups()
-        stem = name.removeprefix("chapters/").removesuffix(".ipynb")
-        contracts[stem] = [MINUTES[int(minutes)], difficulty]
-    assert {stem: cells[:2] for stem, cells in stated.items()} == contracts
-
-
 def test_every_exercise_is_assessed_at_its_difficulty() -> None:
     stated = cells_of(PAGE, r"\{ref\}`[\w ]+ <([\w-]+)>`")
     exercises = dict(EXERCISE.findall(text_of("chapters/11_exercises.ipynb")))
@@ -51,7 +34,8 @@ def misnamed(page: str) -> list[str]:
     """List the links to sections that are not called so, or do not exist."""
     wrong = []
     for link in SECTION.finditer(page):
-        titles = re.findall(r"^## (.+)$", text_of(f"chapters/{link['page']}"), re.MULTILINE)
+        sections = BOOK.page(link["page"]).sections
+        titles = [section.title for section in sections if section.level == 2]
         anchors = {"-".join(re.findall(r"[\w-]+", title.lower())): title for title in titles}
         if not anchors.get(link["anchor"], "").startswith(link["words"]):
             wrong.append(link[0])

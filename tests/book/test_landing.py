@@ -7,8 +7,8 @@ import re
 import nbformat
 import pytest
 
+from book.markdown import visible_words
 from tests.book.notebooks import code, notebook, read
-from tools import prose
 
 FIRST = "chapters/01_puzzle.ipynb"
 
@@ -28,7 +28,7 @@ def surprise(chapter: nbformat.NotebookNode) -> str:
 def words(page: nbformat.NotebookNode) -> str:
     """Return what a page says in text."""
     return "\n".join(
-        prose.visible_words(cell.source) for cell in page.cells if cell.cell_type == "markdown"
+        visible_words(cell.source) for cell in page.cells if cell.cell_type == "markdown"
     )
 
 

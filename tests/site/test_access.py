@@ -50,7 +50,8 @@ STOP = """() => {
   const node = document.activeElement;
   if (!node || node === document.body) return null;
   const drawn = node.querySelector(".toctree-toggle") ?? node;
-  const box = drawn.getBoundingClientRect();
+  // of a link that goes on in the next line, the part that is in the first
+  const box = drawn.getClientRects()[0] ?? drawn.getBoundingClientRect();
   const style = getComputedStyle(drawn);
   const x = Math.max(0, Math.min(box.x + box.width / 2, innerWidth - 1));
   const y = Math.max(0, Math.min(box.y + Math.min(box.height / 2, 20), innerHeight - 1));

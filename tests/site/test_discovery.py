@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import json
 import os
-import re
 import subprocess
 import sys
 import textwrap
@@ -21,9 +20,8 @@ from bs4 import BeautifulSoup
 from PIL import Image
 
 from _ext import cards, citation, discovery, not_found
-from tests.book.notebooks import CHAPTERS, PAGES, ROOT, notebook, read
+from tests.book.notebooks import BOOK, CHAPTERS, PAGES, ROOT, notebook, read
 from tests.site import pages
-from tools import prose
 
 REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
@@ -48,6 +46,9 @@ nb_execution_mode = "off"
 nb_execution_cache_path = ""
 suppress_warnings = ["config.cache"]
 """,
+    "_toc.yml": "format: jb-book\nroot: index\nparts:\n- numbered: true\n  chapters:\n"
+    "  - file: chapters/01_a\n- chapters:\n  - file: chapters/about\n"
+    "  - file: chapters/changelog\n",
     "index.md": "# A small book\n\n```{toctree}\nchapters/01_a\nchapters/about\n"
     "chapters/changelog\n```\n",
     "chapters/about.md": "# About\n\n(how-to-cite)=\n## How to cite\n\n```{how-to-cite}\n```\n\n"
@@ -56,7 +57,8 @@ suppress_warnings = ["config.cache"]
 }
 
 
-CHAPTER = notebook("# What «a» & b mean\n\nText. **Difficulty** ★☆☆ gentle", description=ABOUT)
+CONTRACT = ":::{admonition} Contract\n:class: contract\n- **Difficulty** ★☆☆ gentle\n:::"
+CHAPTER = notebook(f"# What «a» & b mean\n\nText.\n\n{CONTRACT}", description=ABOUT)
 
 
 def build(folder: Path, repository: str) -> Path:
@@ -276,19 +278,11 @@ def test_cards_differ_and_are_drawn_once(published: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["index.ipynb", *CHAPTERS])
-def test_a_chapters_card_shows_a_number_that_its_cells_print(name: str) -> None:
-    surprise = cards.SURPRISES[name.removesuffix(".ipynb")]
-    large, words = cards.result(surprise, cards.printed_lines(ROOT / name))
-    assert any(character.isdigit() for character in large)
-    # what is typed here holds no numeral, so that none can go stale
-    typed = re.sub(r"\{\w+\}", "", surprise.large + surprise.words)
-    assert prose.numerals(typed) == ()
-    assert len(textwrap.wrap(words, cards.WORDS_WIDE)) <= 3
-
-
-def test_the_cards_lines_are_those_that_the_notebooks_own_check_reads() -> None:
-    for name in CHAPTERS:
-        assert cards.printed_lines(ROOT / name) == prose.fragments(read(name))
+def test_a_chapter_has_a_card_with_a_number(name: str) -> None:
+    """That the number is computed, tests/book/test_numbers.py says."""
+    card = read(name).metadata["book"]["card"]
+    assert any(character.isdigit() for character in card["large"])
+    assert len(textwrap.wrap(card["words"], cards.WORDS_WIDE)) <= 3
 
 
 def test_a_card_has_the_colours_of_the_logo() -> None:
@@ -296,23 +290,16 @@ def test_a_card_has_the_colours_of_the_logo() -> None:
     assert all(color in logo for color in (cards.DARK, cards.SOFT, cards.LOUD))
 
 
-def test_a_number_that_no_cell_prints_is_noticed() -> None:
-    surprise = cards.SURPRISES["chapters/02_variance"]
-    with pytest.raises(LookupError, match="no cell prints"):
-        cards.result(surprise, ["the square has many products"])
-
-
 def test_the_words_of_a_card_stay_on_it_and_off_the_picture() -> None:
     for name in ("index.ipynb", *CHAPTERS):
-        page = name.removesuffix(".ipynb")
-        title = re.search(r"^# (.*)$", read(name).cells[0].source, re.MULTILINE)[1]
-        large, words = cards.result(cards.SURPRISES[page], cards.printed_lines(ROOT / name))
-        assert cards.crowded(cards.Card(title, "The book", large, words)) == [], name
+        page = BOOK.page(name)
+        card = page.notebook.metadata["book"]["card"]
+        assert cards.crowded(cards.Card(page.title, "The book", **card)) == [], name
     long = cards.Card("A title of too many words to stand on a card " * 3, "B", "1" * 40, "w " * 90)
     assert len(cards.crowded(long)) == 3
 
 
-@pytest.mark.parametrize("module", [cards, citation, discovery, not_found])
+@pytest.mark.parametrize("module", [citation, discovery, not_found])
 def test_the_examples_run(module: object) -> None:
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert result.attempted

@@ -7,21 +7,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from docutils.utils import new_document
 
 from _ext import chapter_head, predictions
-from tests.book.notebooks import CHAPTERS, ROOT, notebook, read
+from book.model import Page
+from tests.book.notebooks import BOOK, CHAPTERS, notebook, read
 from tests.site import pages
-from tools.prose import reading_time
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-NEEDED = re.compile(r"\{doc\}`(?:[^`<]*<)?(\d\d_\w+)>?`")
+NEEDED = re.compile(r"\{doc\}`(?:[^`<]*<)?([\w/]+)>?`")
 PICTURES = ("logo.svg", "favicon.svg")
 SMALLEST = 14  # CSS pixels at 16 to the root's em; marks of a figure's axes may have 12
 MEASURE = range(50, 81)
@@ -89,7 +88,7 @@ def test_the_head_of_a_chapter_says_what_was_computed(site: Path, name: str) -> 
     page = pages.parse(site / page_of(name))
     head = page.select_one("h1 + .chapter-head")
     time, difficulty, builds_on = facts_shown(head)
-    assert time == f"{reading_time(content)} minutes"
+    assert time == f"{BOOK.page(name).minutes} minutes"
     assert needs
     assert level
     assert difficulty == level[1]
@@ -104,8 +103,22 @@ def test_the_landing_page_lists_all_chapters_with_what_they_take(site: Path) -> 
     assert [entry.find("a")["href"] for entry in entries] == [page_of(name) for name in CHAPTERS]
     for entry, name in zip(entries, CHAPTERS, strict=True):
         assert "?" in entry.p.get_text(), "no question"
-        assert facts_shown(entry)[0] == f"{reading_time(read(name))} minutes"
-        assert facts_shown(entry)[1] == chapter_head.facts(ROOT / name).difficulty
+        chapter = BOOK.page(name)
+        level = chapter.contract["Difficulty"].split()[1]
+        assert facts_shown(entry) == [f"{chapter.minutes} minutes", level]
+
+
+def test_instructors_read_what_the_chapters_take(site: Path) -> None:
+    rows = pages.parse(site / "chapters/instructors.html").select(".chapter-table tbody tr")
+    shown = [[" ".join(cell.get_text().split()) for cell in row.find_all("td")] for row in rows]
+    for cells, page in zip(shown, BOOK.chapters, strict=True):
+        level = page.contract["Difficulty"].split()[1]
+        assert cells[1:3] == [f"{page.minutes} minutes", level]
+        assert cells[0].startswith(f"{page.number}. ")
+        plain = re.split(r"[{$`]", page.contract["You need"])[0].strip()
+        assert cells[3].startswith(plain)
+        assert len(cells[3]) > 20
+        assert "{doc}" not in cells[3]
 
 
 def test_only_predictions_without_a_form_are_made_in_the_head(site: Path) -> None:
@@ -126,7 +139,7 @@ def test_what_answers_a_prediction_is_folded_and_so_are_the_first_words_about_it
             following = box.find_next_siblings()
             while following and following[0].name == "div" and "cell" in following[0]["class"]:
                 cell = following.pop(0)
-                if not {"tag_predict", "tag_prose"} & set(cell["class"]):
+                if "tag_predict" not in cell["class"]:
                     assert cell.select_one(".cell_output") is None, f"{name}: {box.get_text()}"
             if not following or following[0].name != "details":
                 open_ones.append((name, following[0].name))
@@ -151,7 +164,7 @@ def a_page(text: str) -> nodes.document:
         elif letter == "t":
             document += nodes.table()
         else:
-            kind = {"c": [], "h": ["tag_hide-input"], "f": ["tag_predict"], "n": ["tag_prose"]}
+            kind = {"c": [], "h": ["tag_hide-input"], "f": ["tag_predict"]}
             cell = nodes.container("", classes=["cell", *kind[letter]])
             cell += nodes.container("", classes=["cell_input"])
             cell += nodes.container("", classes=["cell_output"])
@@ -167,7 +180,6 @@ def a_page(text: str) -> nodes.document:
         ("fcpp", "fc[op]p"),
         ("chpp", "c[ohp]p"),
         ("ccp", "c[o]c[op]"),
-        ("cnp", "c[op]n"),
         ("ctp", "c[otp]"),
         ("cptp", "c[opt]p"),
         ("ctptp", "c[otpt]p"),
@@ -186,7 +198,7 @@ def test_a_fold_takes_what_answers_and_no_more(before: str, after: str) -> None:
             parts = [part["classes"] for part in node]
             if ["cell_input"] not in parts:
                 return "o"
-            names = {"tag_hide-input": "h", "tag_predict": "f", "tag_prose": "n"}
+            names = {"tag_hide-input": "h", "tag_predict": "f"}
             return next((names[name] for name in node["classes"] if name in names), "c")
         return {"paragraph": "p", "table": "t"}[type(node).__name__]
 
@@ -238,17 +250,17 @@ def test_text_is_large_enough_and_lines_are_as_long_as_one_reads_well(
         page.close()
 
 
-@pytest.mark.parametrize("lines", [["# A"], ["**Difficulty** ★☆☆ gentle"], []])
-def test_a_chapter_that_does_not_say_what_it_takes_is_refused(
-    tmp_path: Path, lines: list[str]
-) -> None:
-    path = tmp_path / "07_a.ipynb"
-    nbformat.write(notebook("# A\n\n- **Difficulty** ★☆☆ gentle"), path)
-    assert chapter_head.facts(path) == (7, "A", 5, "★☆☆", "gentle")
-    path = tmp_path / "08_a.ipynb"
-    nbformat.write(notebook("\n\n".join(lines)), path)
-    with pytest.raises(ValueError, match="08_a"):
-        chapter_head.facts(path)
+@pytest.mark.parametrize("level", ["", "- **Difficulty** ★☆☆\n"])
+def test_a_chapter_that_does_not_say_what_it_takes_is_refused(level: str) -> None:
+    def chapter(level: str) -> Page:
+        text = f"# A\n\n:::{{admonition}} Contract\n:class: contract\n{level}:::"
+        return Page("chapters/a", Path("a.ipynb"), notebook=notebook(text))
+
+    shown = chapter_head.measures(chapter("- **Difficulty** ★☆☆ gentle\n"))
+    assert shown[0].astext() == "5 minutes"
+    assert shown[1].astext().endswith("gentle")
+    with pytest.raises(ValueError, match="chapters/a must state a difficulty"):
+        chapter_head.measures(chapter(level))
 
 
 def test_room_for_ways_in_is_taken_away_when_it_stays_empty() -> None:

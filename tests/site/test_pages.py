@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from docutils.utils import new_document
 
 from _ext.exercises import MARKS, hide_marks
 from tests.book.building import BuildResult
-from tests.book.notebooks import CHAPTERS, PAGES
+from tests.book.notebooks import BOOK, CHAPTERS, PAGES
 from tests.site import pages
 
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
@@ -64,7 +65,7 @@ def test_every_link_inside_the_site_resolves(site: Path, name: str) -> None:
 def test_exercises_are_numbered_by_chapter_and_titles_open_solutions(site: Path, name: str) -> None:
     page = pages.parse(site / name.replace(".ipynb", ".html"))
     count = len(page.select("div.exercise"))
-    chapter = int(Path(name).name[:2])
+    chapter = BOOK.page(name).number
     for kind, title in (("exercise", "Exercise {}"), ("solution", "Solution to Exercise {}")):
         found = page.select(f".{kind}.admonition > .admonition-title")
         wanted = [title.format(f"{chapter}.{number}") for number in range(1, count + 1)]
@@ -225,3 +226,24 @@ def test_a_link_out_of_the_site_is_broken(tmp_path: Path) -> None:
     path = tmp_path / "site" / "c.html"
     path.write_text('<a href="../b.html">b</a>', encoding="utf-8")
     assert pages.broken_links(path, tmp_path / "site") == ["../b.html"]
+
+
+def test_the_model_numbers_everything_as_the_site_does(site: Path) -> None:
+    for label, target in BOOK.targets.items():
+        if target.kind in {"chapter", "section"} or target.page.number is None:
+            continue
+        page = pages.parse(site / f"{target.page.name}.html")
+        equation = target.kind == "equation"
+        place = page.find(id=f"equation-{label}" if equation else label)
+        shown = place.select_one(".eqno" if equation else ".caption-number").get_text()
+        assert re.search(r"\d+\.\d+", shown).group() == target.number, label
+
+
+def test_nothing_that_a_reader_gets_shows_what_binds_the_numbers(site: Path) -> None:
+    """Neither pages nor the search, nor notebooks to take along."""
+    read = [path for path in site.rglob("*") if path.suffix in {".html", ".ipynb", ".js", ".xml"}]
+    assert len(read) > 60
+    for path in read:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"(?:<|&lt;)!--(?:(?!--).)*\{", text), path.name
+        assert "Check of these numbers" not in text

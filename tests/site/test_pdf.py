@@ -13,7 +13,7 @@ import yaml
 from bs4 import BeautifulSoup
 from pypdf import PdfReader
 
-from tests.book.notebooks import PAGES, ROOT
+from tests.book.notebooks import BOOK, PAGES, ROOT
 from tools import pdf
 from tools.pdf import Chapter, Merger, contents, pages
 
@@ -66,7 +66,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_pdf_has_the_pages_of_the_book() -> None:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    found = list(pages(toc))
+    found = list(pages(BOOK))
     assert [page.name for page in found] == [page.rsplit(".", 1)[0] for page in PAGES]
     assert [page.part for page in found if page.part] == [part["caption"] for part in toc["parts"]]
 

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from _ext import citation
+from tests.book.notebooks import BOOK
 from tests.site import pages
 from tools import slides
 
@@ -24,7 +25,7 @@ def small_site(root: Path, page: str = PAGE) -> Path:
     for folder in ("chapters", "_images"):
         (root / folder).mkdir(parents=True)
     (root / "index.html").write_text("<article><h1>T</h1></article>", encoding="utf-8")
-    (root / "chapters" / "one.html").write_text(page, encoding="utf-8")
+    (root / f"{BOOK.chapters[0].name}.html").write_text(page, encoding="utf-8")
     picture = Image.new("RGBA", (4, 2), (0, 0, 0, 0))
     picture.paste((255, 0, 0, 255), (0, 0, 2, 2))
     picture.save(root / "_images" / "a.png")

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,10 @@ from bs4 import BeautifulSoup
 from nbformat import v4
 
 from _ext import book_site, ways_in
-from tests.book.notebooks import CHAPTERS, ROOT
+from tests.book.notebooks import BOOK, CHAPTERS, ROOT, notebook, write_contents
+from tests.book.test_practice import BIBLIOGRAPHY, chapter
 from tests.site import pages
-from tools import downloads
-from tools.colab import stored_address
+from tools import colab, downloads, practice
 from tools.downloads import ARCHIVE, NAME, PDF
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ def links(page: BeautifulSoup) -> dict[str, str]:
     return {link.get_text(): str(link["href"]) for link in page.select("nav.ways a")}
 
 
+@cache
+def plain() -> dict[str, str]:
+    """Return the chapters in plain Markdown."""
+    return colab.notebooks(BOOK)
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
     page = pages.parse(site / name.replace(".ipynb", ".html"))
@@ -46,8 +53,17 @@ def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
     assert link["download"] == Path(name).name
     saved = site / "chapters" / str(link["href"])
     made = nbformat.read(saved, as_version=4)
-    committed = nbformat.read(ROOT / "colab" / Path(name).name, as_version=4)
-    assert [cell.source for cell in made.cells[1:]] == [cell.source for cell in committed.cells[1:]]
+    wanted = nbformat.reads(plain()[Path(name).name], as_version=4)
+    assert [cell.source for cell in made.cells[1:]] == [cell.source for cell in wanted.cells[1:]]
+
+
+def test_chapters_offer_their_practice_notebooks(site: Path) -> None:
+    made = practice.notebooks(BOOK)
+    assert len(made) == 10
+    for name, text in made.items():
+        page = site / "chapters" / name.replace(".ipynb", ".html")
+        links = pages.parse(page).select(f'a.download[href$="/{name}"]')
+        assert [(page.parent / link["href"]).read_text("utf-8") for link in links] == [text]
 
 
 # A book of two pages, built as a fork's CI would build it and as a reader would at home.
@@ -79,21 +95,34 @@ def built(folder: Path, environment: dict[str, str]) -> dict[str, BeautifulSoup]
     return {name: pages.parse.__wrapped__(site / f"{name}.html") for name in names}
 
 
-def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path: Path) -> None:
-    book = tmp_path / "book"
+def offered_cell(folder: Path) -> str:
+    """Return the first cell of the notebook that the small book offers."""
+    path = folder / "site" / "html" / "notebooks" / "01_puzzle.ipynb"
+    return nbformat.read(path, as_version=4).cells[0].source
+
+
+def write_book(book: Path, text: str = "# Title") -> None:
+    """Write the sources of the small book, one of its pages with a notebook of some text."""
     (book / "chapters").mkdir(parents=True)
     (book / "conf.py").write_text(CONF, encoding="utf-8")
     toc = "Start\n=====\n\n.. toctree::\n\n   chapters/01_puzzle\n   chapters/summary\n"
     (book / "index.rst").write_text(toc, encoding="utf-8")
     for name in ("01_puzzle", "summary"):
         (book / "chapters" / f"{name}.rst").write_text("Title\n=====\n", encoding="utf-8")
+    nbformat.write(notebook(text), book / "chapters" / "01_puzzle.ipynb")
+    (book / "chapters" / "summary.md").write_text("# Title\n", encoding="utf-8")
+    write_contents(book, "01_puzzle", pages=["summary"])
+
+
+def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path: Path) -> None:
+    write_book(tmp_path / "book")
     download = {"Download the notebook": "../notebooks/01_puzzle.ipynb"}
 
     at_home = built(tmp_path, {})
     assert links(at_home["chapters/01_puzzle"]) == download
     assert links(at_home["index"]) == {}
     assert at_home["index"].select_one("nav.ways[hidden]"), "an empty line is not shown"
-    assert stored_address(tmp_path / "site" / "html" / "notebooks") == ""
+    assert 'REPOSITORY = ""' in offered_cell(tmp_path)
 
     actions = {
         "GITHUB_SERVER_URL": "https://github.com",
@@ -101,18 +130,45 @@ def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path
     }
     published = built(tmp_path, actions)
     binder = "https://mybinder.org/v2/gh/someone/some-book/main?urlpath=lab%2Ftree%2Fchapters%2F"
-    colab = "https://colab.research.google.com/github/someone/some-book/blob/main/colab/"
+    on_colab = "https://colab.research.google.com/github/someone/some-book/blob/colab/chapters/"
     assert links(published["chapters/01_puzzle"]) == download | {
         "Run on Binder": f"{binder}01_puzzle.ipynb",
-        "Run on Colab": f"{colab}01_puzzle.ipynb",
+        "Run on Colab": f"{on_colab}01_puzzle.ipynb",
     }
     assert links(published["index"]) == {
         "Start on Binder": f"{binder}01_puzzle.ipynb",
-        "Start on Colab": f"{colab}01_puzzle.ipynb",
+        "Start on Colab": f"{on_colab}01_puzzle.ipynb",
     }
-    assert stored_address(tmp_path / "site" / "html" / "notebooks") == ADDRESS
+    assert f'REPOSITORY = "{ADDRESS}"' in offered_cell(tmp_path)
     assert not published["chapters/summary"].select("nav.ways")
     assert not any("mybinder" in str(page) or "colab" in str(page) for page in at_home.values())
+
+
+def test_what_a_reader_answered_stays_and_is_not_on_the_site(tmp_path: Path) -> None:
+    book = tmp_path / "book"
+    write_book(book)
+    nbformat.write(chapter(), book / "chapters" / "02_made.ipynb")
+    nbformat.write(notebook("# The other"), book / "chapters" / "03_other.ipynb")
+    write_contents(book, "01_puzzle", "02_made", "03_other", pages=["summary"])
+    (book / "references.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
+    with (book / "chapters" / "01_puzzle.rst").open("a", encoding="utf-8") as page:
+        page.write("\n:download:`practice <../practice/02_made.ipynb>`\n")
+    built(tmp_path, {})
+    own = book / "practice" / "02_made.ipynb"
+    (saved,) = (tmp_path / "site" / "html" / "_downloads").rglob("02_made.ipynb")
+    made = own.read_text(encoding="utf-8")
+    answered = made.replace("plain = ...", "plain = 23")
+    assert answered != made
+    own.write_text(answered, encoding="utf-8")
+    built(tmp_path, {})
+    assert own.read_text(encoding="utf-8") == answered
+    assert saved.read_text(encoding="utf-8") == made
+
+
+def test_a_chapter_that_has_no_plain_form_fails_the_build(tmp_path: Path) -> None:
+    write_book(tmp_path / "book", "# Title\n\n{unknown}`x`")
+    with pytest.raises(AssertionError, match=r"chapters/01_puzzle\.ipynb: .*no form"):
+        built(tmp_path, {})
 
 
 def test_another_host_than_github_gets_no_link_to_colab() -> None:

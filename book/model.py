@@ -1,0 +1,417 @@
+"""One model of the book: its parts, pages, chapters, cells, exercises and labels.
+
+`Book` reads ``_toc.yml`` and every page once. Everything that needs to know something about the
+text asks it: notebooks for Colab and for practice, cards, slides, reading times, numbers, tests.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+from nbformat import NotebookNode
+
+from book.markdown import Block, blocks, plain_words
+
+ROOT = Path(__file__).resolve().parent.parent
+WORDS_PER_MINUTE = 200
+MINUTES_PER_CODE_CELL = 0.5
+READING_TIME_STEP = 5
+LABEL = "ex-"
+CONTRACT = re.compile(r"^- \*\*(?P<what>[^*]+)\*\* (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
+
+
+class BookError(Exception):
+    """A book that contradicts itself."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a label names.
+
+    Parameters
+    ----------
+    kind : str
+        "chapter", "section", "figure", "equation", "exercise", or what a ``prf:`` box is.
+    number : str
+        As the site numbers it: "2.1"; empty for a section.
+    title : str
+        Its title, caption or formula.
+    page : Page
+        Where it is.
+    """
+
+    kind: str
+    number: str
+    title: str
+    page: Page
+
+
+@dataclass
+class Exercise:
+    """An exercise: what is asked, hinted and answered.
+
+    Parameters
+    ----------
+    name : str
+        Its label without "ex-".
+    title, statement, hint, solution : str
+        Markdown; the solution is that of all its text cells.
+    given : list of str
+        Sources of the cells before the solution that the reader starts from.
+    answers : list of str
+        Sources of the cells tagged ``answer``: one, unless something is wrong.
+    """
+
+    name: str
+    title: str
+    statement: str
+    hint: str = ""
+    solution: str = ""
+    given: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+
+    def take(self, cell: NotebookNode, solving: bool) -> None:
+        """Take up one of its cells, which may be part of the solution."""
+        if cell.cell_type == "markdown":
+            self.solution += f"{cell.source}\n\n" if solving else ""
+        elif "answer" in tags(cell):
+            self.answers.append(cell.source)
+        elif not (solving or tags(cell) or self.answers):
+            self.given.append(cell.source)
+
+    @property
+    def answer(self) -> str:
+        """Source of the cell that is checked."""
+        if len(self.answers) != 1:
+            count = "no cell is" if not self.answers else f"{len(self.answers)} cells are"
+            message = f"{self.name}: {count} tagged answer"
+            raise BookError(message)
+        return self.answers[0]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its label, its words and its cell."""
+
+    name: str
+    caption: str
+    alternative: str
+    cell: NotebookNode
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A question before its result: the box, and the cell that lets the reader commit."""
+
+    question: str
+    cell: NotebookNode | None
+
+
+def figure_of(cell: NotebookNode) -> Figure | None:
+    """Return the figure that a cell shows, if it has a label."""
+    shown = cell.metadata.get("mystnb", {})
+    if not shown.get("figure"):
+        return None
+    alternative = shown.get("image", {}).get("alt", "")
+    return Figure(
+        shown["figure"].get("name", ""), shown["figure"].get("caption", ""), alternative, cell
+    )
+
+
+def tags(cell: NotebookNode) -> set[str]:
+    """Return the tags of a cell: what it is for."""
+    return set(cell.metadata.get("tags", ()))
+
+
+class Page:
+    """A page of the book: a notebook or a text.
+
+    Parameters
+    ----------
+    name : str
+        Its path from the root without an ending, as in ``_toc.yml``.
+    path : Path
+        Its file.
+    number : int, optional
+        Its number among the chapters.
+    part : str
+        Caption of the part that it is in.
+    notebook : NotebookNode, optional
+        Its cells, if they are not to be read from the file.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        number: int | None = None,
+        part: str = "",
+        notebook: NotebookNode | None = None,
+    ) -> None:
+        self.name = name
+        self.path = path
+        self.number = number
+        self.part = part
+        if notebook is not None:
+            self.notebook = notebook
+
+    @property
+    def stem(self) -> str:
+        """The name of its file without an ending."""
+        return self.path.stem
+
+    @property
+    def topic(self) -> str:
+        """What docstrings call it: its file's name without digits before it."""
+        return re.sub(r"^\d+_", "", self.stem)
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether it has cells."""
+        return self.path.suffix == ".ipynb"
+
+    @cached_property
+    def notebook(self) -> NotebookNode:
+        """Its cells; a text is a single one, followed by what it includes."""
+        if self.is_notebook:
+            return nbformat.read(self.path, as_version=4)
+        text = self.path.read_text(encoding="utf-8")
+        included = [block.title for block in blocks(text) if block.kind == "include"]
+        texts = [text, *((self.path.parent / name).read_text("utf-8") for name in included)]
+        return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(t) for t in texts])
+
+    @property
+    def cells(self) -> list[NotebookNode]:
+        """Its cells."""
+        return self.notebook.cells
+
+    @cached_property
+    def blocks(self) -> list[tuple[NotebookNode, Block]]:
+        """Headings, labels, boxes and labelled formulas, each with its cell, in order."""
+        return [
+            (cell, block)
+            for cell in self.cells
+            if cell.cell_type == "markdown"
+            for block in blocks(cell.source)
+        ]
+
+    @cached_property
+    def title(self) -> str:
+        """Its title, as it is written."""
+        titles = [block.title for _, block in self.blocks if block.kind == "heading"]
+        if not titles:
+            message = f"{self.name} has no title"
+            raise BookError(message)
+        return titles[0]
+
+    @cached_property
+    def contract(self) -> dict[str, str]:
+        """What its contract promises and asks for: "You need", "Time" and so on."""
+        for _, block in self.blocks:
+            if "contract" in block.options.get("class", "").split():
+                items = CONTRACT.finditer(block.body)
+                return {item["what"]: " ".join(item["text"].split()) for item in items}
+        return {}
+
+    @cached_property
+    def question(self) -> str:
+        """The one question that it answers, for lists of the chapters."""
+        return str(self.notebook.metadata.get("book", {}).get("question", ""))
+
+    @cached_property
+    def exercises(self) -> list[Exercise]:
+        """Its exercises."""
+        found: list[Exercise] = []
+        heading, solving = "", False
+        for cell in self.cells:
+            for block in blocks(cell.source) if cell.cell_type == "markdown" else ():
+                if block.kind == "heading":
+                    heading = block.title
+                elif block.kind == "exercise":
+                    name = block.label.removeprefix(LABEL)
+                    found.append(Exercise(name, heading, block.body.strip()))
+                elif block.kind.startswith("solution-"):
+                    solving = block.kind == "solution-start"
+                elif found and "hint" in block.options.get("class", "").split():
+                    found[-1].hint = block.body.strip()
+            if found:
+                found[-1].take(cell, solving)
+        return found
+
+    def main_path(self) -> list[NotebookNode]:
+        """Return the cells outside the section of exercises, without those that only ask.
+
+        Of a text cell in which that section begins or ends, what is outside is returned.
+        """
+        kept, working = [], False
+        for cell in self.cells:
+            if cell.cell_type == "code":
+                kept += [] if working or tags(cell) & {"ask", "answer"} else [cell]
+                continue
+            lines = cell.source.splitlines()
+            heads = [
+                (block.lines[0], block.title == "Exercises")
+                for block in blocks(cell.source)
+                if block.kind == "heading" and block.level == 2
+            ]
+            outside: list[str] = []
+            ends = [start for start, _ in heads] + [len(lines)]
+            for end, (start, state) in zip(ends, [(0, working), *heads], strict=True):
+                working = state
+                outside += [] if working else lines[start:end]
+            if "\n".join(outside).strip():
+                kept.append(nbformat.from_dict({**cell, "source": "\n".join(outside)}))
+        return kept
+
+    @cached_property
+    def minutes(self) -> int:
+        """How long reading takes: words and code cells, rounded up to a step of five."""
+        cells = self.main_path()
+        read = sum(len(plain_words(c.source)) for c in cells if c.cell_type == "markdown")
+        code = sum(cell.cell_type == "code" for cell in cells)
+        minutes = read / WORDS_PER_MINUTE + MINUTES_PER_CODE_CELL * code
+        return math.ceil(minutes / READING_TIME_STEP) * READING_TIME_STEP
+
+    @cached_property
+    def sections(self) -> list[Block]:
+        """Its headings below the title."""
+        return [block for _, block in self.blocks if block.kind == "heading" and block.level > 1]
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """The figures that have a label."""
+        return [figure for cell in self.cells if (figure := figure_of(cell))]
+
+    @cached_property
+    def predictions(self) -> list[Prediction]:
+        """The boxes "Predict first"."""
+        found = []
+        for cell, block in self.blocks:
+            if "predict" in block.options.get("class", "").split():
+                below = self.cells[self.cells.index(cell) + 1 :][:1]
+                asks = [one for one in below if "predict" in tags(one)]
+                found.append(Prediction(block.body.strip(), asks[0] if asks else None))
+        return found
+
+    def labels(self) -> Iterator[tuple[str, str, str]]:
+        """Yield each label with its kind and title, in the order of the site's numbers."""
+        for cell in self.cells:
+            if figure := figure_of(cell):
+                yield figure.name, "figure", figure.caption
+            for block in blocks(cell.source, deep=True) if cell.cell_type == "markdown" else ():
+                if not block.label:
+                    continue
+                if block.kind == "heading":
+                    kind = "chapter" if block.level == 1 else "section"
+                    yield block.label, kind, block.title
+                elif block.kind in {"equation", "exercise"}:
+                    yield block.label, block.kind, block.title or block.body.strip()
+                elif block.kind.startswith("prf:"):
+                    yield block.label, block.kind.removeprefix("prf:"), block.title
+
+
+@cache
+def book_in(root: Path) -> Book:
+    """Return the book in a folder, read once in a build."""
+    return Book(root)
+
+
+class Book:
+    """The book in a folder.
+
+    Parameters
+    ----------
+    root : Path
+        The folder that holds ``_toc.yml``.
+    """
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.root = root
+
+    @cached_property
+    def pages(self) -> list[Page]:
+        """All pages in the order of the table of contents, the landing page first."""
+        toc = yaml.safe_load((self.root / "_toc.yml").read_text(encoding="utf-8"))
+        return list(self._pages(toc))
+
+    def _pages(self, toc: Mapping[str, Any]) -> Iterator[Page]:
+        yield self._page(toc["root"])
+        number = 0
+        for part in toc.get("parts", [{"chapters": toc.get("chapters", [])}]):
+            for entry in part.get("chapters", []):
+                number += bool(part.get("numbered"))
+                own = number if part.get("numbered") else None
+                yield self._page(entry["file"], own, part.get("caption", ""))
+                for section in entry.get("sections", []):
+                    yield self._page(section["file"], None, part.get("caption", ""))
+
+    def _page(self, name: str, number: int | None = None, part: str = "") -> Page:
+        for suffix in (".ipynb", ".md"):
+            path = self.root / f"{name}{suffix}"
+            if path.is_file():
+                return Page(name, path, number, part)
+        message = f"_toc.yml names {name}, and there is no such page"
+        raise BookError(message)
+
+    @cached_property
+    def notebooks(self) -> list[Page]:
+        """The pages that have cells."""
+        return [page for page in self.pages if page.is_notebook]
+
+    @cached_property
+    def chapters(self) -> list[Page]:
+        """The chapters, which have numbers."""
+        return [page for page in self.pages if page.number is not None]
+
+    def page(self, name: str) -> Page:
+        """Return a page by its path from the root, with or without an ending, or its stem."""
+        bare = name.removesuffix(".ipynb").removesuffix(".md")
+        for page in self.pages:
+            if bare in {page.name, page.stem}:
+                return page
+        message = f"the book has no page {name}"
+        raise BookError(message)
+
+    @cached_property
+    def targets(self) -> dict[str, Target]:
+        """What each label names."""
+        found: dict[str, Target] = {}
+        for page in self.notebooks:
+            count: Counter[str] = Counter()
+            for label, kind, title in page.labels():
+                count[kind] += 1
+                number = f"{page.number}.{count[kind]}" if page.number else str(count[kind])
+                if kind == "chapter":
+                    number = str(page.number or "")
+                found[label] = Target(kind, "" if kind == "section" else number, title, page)
+        return found
+
+    @cached_property
+    def works(self) -> dict[str, tuple[str, str]]:
+        """Authors and year of each work cited, by its key."""
+        from pybtex.database import parse_file
+
+        entries = parse_file(self.root / "references.bib").entries
+        return {key: (_authors(entry), entry.fields["year"]) for key, entry in entries.items()}
+
+
+def _authors(entry: Any) -> str:
+    """Return the family names of a work's authors, as many as a citation names."""
+    from pybtex.richtext import Text
+
+    names = [
+        str(Text.from_latex(" ".join([*person.prelast_names, *person.last_names])))
+        for person in entry.persons["author"]
+    ]
+    if len(names) > 2 or names[-1] == "others":
+        return f"{names[0]} et al."
+    return " and ".join(names)
