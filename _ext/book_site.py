@@ -74,6 +74,7 @@ SEARCH_FROM_DISK = (
     'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 )
 READ = (
+    "attnbook/**/*.py",
     "attnlib/**/*.py",
     "benchmarks/*report.py",
     "benchmarks/*.json",

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx.util import logging
+
+from book import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ class Runs:
 
     async def _run(self, path: Path) -> float | None:
         start = time.perf_counter()
-        client = NotebookClient(
+        client = numbers.Client(
             self._notebooks[path],
             timeout=self._timeout,
             resources={"metadata": {"path": str(path.parent.resolve())}},
@@ -121,6 +122,7 @@ class Runs:
                 await asyncio.wait([running], timeout=0.2)
             running.exception()
             raise
+        numbers.keep(self._notebooks[path], client.values, numbers.ROOT)
         return time.perf_counter() - start
 
     def __iter__(self) -> Iterator[Path]:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 IN_THE_HEAD = ", in your head or on paper"
 CLOSED = "What came out — answer first, then open it"
-CHECK = "tag_prose"
-"""Cells that print a text's numbers once more; they stay where they are, closed."""
 UNSEEN = {"tag_hide-input", "tag_remove-input"}
 
 
@@ -62,8 +60,6 @@ def fold(box: nodes.Element) -> None:
     current: Answering | None = None
     while following and is_cell(following[0]):
         cell = following.pop(0)
-        if CHECK in cell["classes"]:
-            continue
         if current is not None and UNSEEN & set(cell["classes"]):
             cell.parent.remove(cell)
             current += cell

@@ -53,6 +53,7 @@ ROOT = Path(__file__).resolve().parent.parent
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
 VOLATILE_CELL_METADATA = ("execution", "collapsed", "scrolled", "jupyter", "ExecuteTime")
+KEPT_METADATA = ("book", "myst", "mystnb", "numbers")
 SOLUTION = re.compile(r"^:{3,}\{solution-(start|end)\}", re.MULTILINE)
 PREDICTION = re.compile(r"^:class: predict$", re.MULTILINE)
 # What the page hides by a tag JupyterLab hides by these settings.
@@ -90,7 +91,7 @@ def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
     NotebookNode
         The same notebook.
     """
-    kept = {key: notebook.metadata[key] for key in ("myst", "mystnb") if key in notebook.metadata}
+    kept = {key: notebook.metadata[key] for key in KEPT_METADATA if key in notebook.metadata}
     notebook.metadata = nbformat.from_dict(
         {"kernelspec": KERNEL, "language_info": LANGUAGE, **kept}
     )
@@ -239,10 +240,18 @@ def to_text(source: Path, target: Path) -> None:
 
 
 def from_text(source: Path, target: Path) -> None:
-    """Write MyST Markdown as a notebook that has yet to be executed."""
+    """Write MyST Markdown as a notebook that has yet to be executed.
+
+    What the text does not hold, such as the page's description, stays as the target has it.
+    """
     import jupytext
 
-    notebook = normalise(jupytext.read(source, fmt="md:myst"), target.stem)
+    notebook = jupytext.read(source, fmt="md:myst")
+    if target.is_file():
+        before = nbformat.read(target, as_version=4).metadata
+        kept = {key: before[key] for key in KEPT_METADATA if key in before}
+        notebook.metadata = nbformat.from_dict({**kept, **notebook.metadata})
+    notebook = normalise(notebook, target.stem)
     nbformat.write(notebook, target)
 
 

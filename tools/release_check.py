@@ -88,14 +88,14 @@ def copy_to(folder: Path, names: list[str], root: Path = ROOT) -> None:
 
 
 def package_files(names: list[str]) -> set[str]:
-    """Return those of the files that belong to the package.
+    """Return those of the files that belong to the two packages.
 
     Examples
     --------
-    >>> sorted(package_files(["attnlib/a.py", "attnlib/figures/b.js", "tests/c.py", "d.md"]))
-    ['attnlib/a.py', 'attnlib/figures/b.js']
+    >>> sorted(package_files(["attnlib/a.js", "attnbook/b.py", "tests/c.py", "d.md"]))
+    ['attnbook/b.py', 'attnlib/a.js']
     """
-    return {name for name in names if name.startswith("attnlib/")}
+    return {name for name in names if name.startswith(("attnbook/", "attnlib/"))}
 
 
 def wheel_problems(wheel: Path, names: list[str], version: str) -> list[str]:

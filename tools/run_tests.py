@@ -20,12 +20,14 @@ sys.path.insert(0, str(ROOT))
 from tools.chromium import ensure_chromium  # noqa: E402
 from tools.debian import ensure_programs  # noqa: E402
 
-QUICK = ("attnlib", "tests/attnlib", "tests/book")
+QUICK = ("attnlib", "attnbook", "book", "tests/attnlib", "tests/book")
 # What builds a book or an environment, opens a browser, or asks the tests themselves.
 LEFT_TO_ALL = (
     "tests/attnlib/test_mutants.py",
     "tests/book/test_binder.py",
+    "tests/book/test_each_number.py",
     "tests/book/test_execution.py",
+    "tests/book/test_new_chapter.py",
     "tests/book/test_outputs.py",
     "tests/book/test_site_benchmark.py",
     "tests/book/test_stale.py",

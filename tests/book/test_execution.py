@@ -95,7 +95,7 @@ def test_whatever_else_keeps_a_notebook_from_running_is_said(tmp_path: Path, mon
     def no_kernel(*_: object, **__: object) -> None:
         raise NoSuchKernel("of that name")
 
-    monkeypatch.setattr(execution, "NotebookClient", no_kernel)
+    monkeypatch.setattr(execution.numbers, "Client", no_kernel)
     paths = [write(tmp_path, f"{name}.ipynb", f"'{name}'") for name in "ab"]
     cache = get_cache(tmp_path / "cache")
     runs = execution.start(paths, cache, 120)

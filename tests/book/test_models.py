@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.book.notebooks import ROOT, read
+from attnlib.initialization import INITIALIZERS
+from book.markdown import COMMENT
+from tests.book.notebooks import BOOK, ROOT, read
 
 TABLE = json.loads((ROOT / "data" / "models.json").read_text(encoding="utf-8"))
 KINDS = {
@@ -331,3 +333,30 @@ def test_the_numbers_in_remarks_are_computed() -> None:
     lite = (0.0707 * math.log(stretch) + 1) ** 2
     assert f"0.0707, which makes {lite:.2f} †" in remarks["DeepSeek-V3"]
     assert f"the {stretch} is a constant" in remarks["DeepSeek-V3"]
+
+
+def rules_told(topic: str) -> list[list[str]]:
+    """Return the rows of a chapter's table of models, without comments, by name."""
+    (page,) = (page for page in BOOK.chapters if page.topic == topic)
+    text = "\n".join(COMMENT.sub("", c.source) for c in page.cells if c.cell_type == "markdown")
+    table = re.search(r"^\| model \|.*\n\|[-:|]+\n((?:\|.*(?:\n|$))+)", text, re.MULTILINE)
+    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in table[1].splitlines()]
+
+
+def test_the_chapter_on_temperature_tells_the_rules_of_the_table() -> None:
+    rows = rules_told("temperature")
+    assert len(rows) > 8
+    for name, _, rule, _ in rows:
+        told = entry(TABLE, name)
+        added = [kind for kind in told["also"] if kind in ("soft cap", "sink logit")]
+        assert rule == ", ".join([told["rule"], *added]), name
+
+
+def test_the_chapter_on_initialization_names_where_each_rule_was_read() -> None:
+    (page,) = (page for page in BOOK.chapters if page.topic == "initialization")
+    text = "\n".join(cell.source for cell in page.cells if cell.cell_type == "markdown")
+    where = [re.sub(r"[`,]", " ", found) for found in re.findall(r"\bSource(.*)", text)]
+    for name in ("multihead_attention", "xavier_square", "linear", "gpt2", "bert", "t5", "mup"):
+        read_in = INITIALIZERS[name].source.split("; ")[-1 if name == "mup" else 0]
+        pieces = re.split(r", | and |/(?=\w+\.py)", read_in.removesuffix(" (scale)"))
+        assert any(all(piece in words for piece in pieces) for words in where), name

@@ -26,7 +26,7 @@ def chosen() -> list[Path]:
 
 def test_no_quick_test_asks_for_a_site_or_a_browser() -> None:
     files = chosen()
-    assert {"test_softmax.py", "test_prose_numbers.py"} <= {path.name for path in files}
+    assert {"test_softmax.py", "test_numbers.py"} <= {path.name for path in files}
     dear = {path.name: asked_for(path.read_text(encoding="utf-8")) for path in files}
     assert {name: found for name, found in dear.items() if found} == {}
 

@@ -1,0 +1,41 @@
+"""Means with their errors, and rows of numbers as the text writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def mean_and_error(sample: ArrayLike) -> tuple[float, float]:
+    """Return the mean of a sample and its standard error.
+
+    Parameters
+    ----------
+    sample : array_like
+        At least two numbers, drawn independently.
+
+    Examples
+    --------
+    >>> mean, error = mean_and_error([1.0, 2.0, 3.0, 4.0])
+    >>> f"{mean:.2f} ± {error:.2f}"
+    '2.50 ± 0.65'
+    """
+    values = np.asarray(sample)
+    return values.mean(), values.std(ddof=1) / np.sqrt(values.size)
+
+
+def row(values: ArrayLike, digits: int | None = 3) -> str:
+    """Return a row of numbers in brackets, each with so many digits or as short as it gets.
+
+    Examples
+    --------
+    >>> row([0.25, -1], digits=2), row([0.25, -1], digits=None)
+    ('[0.25, −1.00]', '[0.25, −1]')
+    """
+    form = "g" if digits is None else f".{digits}f"
+    written = (f"{value:{form}}" for value in np.asarray(values))
+    return f"[{', '.join(written)}]".replace("-", "−")

@@ -1,0 +1,37 @@
+"""Every number in the text is computed by the kernel of its notebook, and a wrong one is noticed.
+
+The kernels are those of the build. `test_binder.py` compares the numbers under nbval, with another
+BLAS kernel.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from book import numbers
+from book.numbers import Notebook, Values, problems
+from tests.book.building import BuildResult
+from tests.book.notebooks import NOTEBOOKS, ROOT, read
+from tests.book.test_numbers import unnoticed_numerals, unnoticed_values
+
+
+@pytest.fixture(scope="module")
+def values(request: pytest.FixtureRequest, build_result: BuildResult) -> Values:
+    """Return what the kernels of the build made of one notebook's bindings."""
+    assert build_result.status == 0, "the book does not build, so there are no numbers to compare"
+    return numbers.computed(ROOT / request.param, ROOT)
+
+
+@pytest.mark.parametrize(("name", "values"), [(n, n) for n in NOTEBOOKS], indirect=["values"])
+class TestEachNotebook:
+    def test_every_numeral_is_computed(self, name: str, values: Values) -> None:
+        found = problems(Notebook(read(name)), values)
+        assert not found, "\n".join(map(str, found))
+
+    def test_every_altered_numeral_is_noticed(self, name: str, values: Values) -> None:
+        assert not list(unnoticed_numerals(read(name), values))
+
+    def test_every_expression_that_gives_another_number_is_noticed(
+        self, name: str, values: Values
+    ) -> None:
+        assert not list(unnoticed_values(read(name), values))
