@@ -3,6 +3,9 @@
 Below the title of each notebook's page stands one line of links, plain HTML that needs no script.
 What runs elsewhere needs the address of the repository, and is left out where none is known. Files
 of the whole book are made after the site, so ``tools/downloads.py`` links them once they exist.
+
+The notebooks that pages offer are not in git. The build makes them from the chapters, before it
+reads anything: those in plain Markdown, which Colab shows too, and those for practice.
 """
 
 from __future__ import annotations
@@ -10,29 +13,31 @@ from __future__ import annotations
 import hashlib
 import html
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from docutils import nodes
+from sphinx.util import logging
 
-from tools.colab import FOLDER as COLAB
-from tools.colab import with_address
+from book.model import BookError, book_in
+from tools import colab, practice
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
     from sphinx.writers.html5 import HTML5Translator
 
-ROOT = Path(__file__).resolve().parent.parent
+LOGGER = logging.getLogger(__name__)
 NOTEBOOKS = "notebooks"
 """The folder of the site that has the chapters' notebooks."""
-FIRST = "chapters/01_puzzle"
-"""Where a reader of the landing page starts."""
 ROOM = "ways-in"
 """The class of the place that a chapter's head keeps for the line."""
 BINDER = "https://mybinder.org/v2"
 BINDER_HOSTS = {"github.com": "gh", "gitlab.com": "gl"}
+COLAB_BRANCH = "colab"
+"""The branch to which .github/workflows/book.yml writes what Colab opens."""
 
 
 @dataclass(frozen=True)
@@ -80,30 +85,30 @@ def binder_address(repository: str, branch: str, notebook: str) -> str:
     return f"{BINDER}/{kind}/{name}/{quote(branch, safe='')}?urlpath={path}"
 
 
-def colab_address(repository: str, branch: str, notebook: str) -> str:
+def colab_address(repository: str, notebook: str) -> str:
     """Return the address that opens a notebook on Colab, which reads from GitHub alone.
 
     Examples
     --------
-    >>> colab_address("https://github.com/someone/book", "main", "colab/01_puzzle.ipynb")
-    'https://colab.research.google.com/github/someone/book/blob/main/colab/01_puzzle.ipynb'
-    >>> colab_address("https://example.org/someone/book", "main", "colab/01_puzzle.ipynb")
+    >>> colab_address("https://github.com/someone/book", "chapters/01_puzzle.ipynb")
+    'https://colab.research.google.com/github/someone/book/blob/colab/chapters/01_puzzle.ipynb'
+    >>> colab_address("https://example.org/someone/book", "chapters/01_puzzle.ipynb")
     ''
     """
     parts = urlsplit(repository)
     if parts.netloc != "github.com":
         return ""
     name = parts.path.strip("/")
-    return f"https://colab.research.google.com/github/{name}/blob/{branch}/{notebook}"
+    return f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}/{notebook}"
 
 
-def ways(page: str, root: str, repository: str, branch: str, *, is_start: bool) -> list[Way]:
+def ways(notebook: str, root: str, repository: str, branch: str, *, is_start: bool) -> list[Way]:
     """List the ways into a page.
 
     Parameters
     ----------
-    page : str
-        The page's name, such as ``chapters/01_puzzle``.
+    notebook : str
+        The name of the page whose notebook they open, such as ``chapters/01_puzzle``.
     root : str
         The way from the page to the site's root, such as ``../``.
     repository, branch : str
@@ -111,13 +116,12 @@ def ways(page: str, root: str, repository: str, branch: str, *, is_start: bool) 
     is_start : bool
         Whether this is the landing page, from which one starts with the first chapter.
     """
-    notebook = FIRST if is_start else page
     name = f"{Path(notebook).name}.ipynb"
     found = []
     if repository:
         binder = binder_address(repository, branch, f"{notebook}.ipynb")
         found.append(Way("Start on Binder" if is_start else "Run on Binder", binder))
-        if colab := colab_address(repository, branch, f"{COLAB}/{name}"):
+        if colab := colab_address(repository, f"{notebook}.ipynb"):
             found.append(Way("Start on Colab" if is_start else "Run on Colab", colab))
     if not is_start:
         found.append(Way("Download the notebook", f"{root}{NOTEBOOKS}/{name}", name))
@@ -141,10 +145,9 @@ def visit_ways(translator: HTML5Translator, node: WaysNode) -> None:
     raise nodes.SkipNode
 
 
-def stored_notebook(page: str) -> Path | None:
-    """Return the notebook that a reader of a page may take along, if there is one."""
-    path = ROOT / COLAB / f"{Path(page).name}.ipynb"
-    return path if page.startswith("chapters/") and path.is_file() else None
+def has_notebook(app: Sphinx, page: str) -> bool:
+    """Say whether a page is made from a notebook that a reader may take along."""
+    return page.startswith("chapters/") and (Path(app.srcdir) / f"{page}.ipynb").is_file()
 
 
 def source(config: Config) -> tuple[str, str]:
@@ -156,9 +159,15 @@ def source(config: Config) -> tuple[str, str]:
 def add_ways(app: Sphinx, document: nodes.document, page: str) -> None:
     """Put the line into the room that the chapter's head has for it, or below the title."""
     is_start = page == app.config["root_doc"]
-    if app.builder.format != "html" or not (is_start or stored_notebook(page)):
+    if app.builder.format != "html" or not (is_start or has_notebook(app, page)):
         return
-    found = ways(page, "../" * page.count("/"), *source(app.config), is_start=is_start)
+    first = [chapter.name for chapter in book_in(Path(app.srcdir)).chapters][:1]
+    root = "../" * page.count("/")
+    found = [
+        way
+        for notebook in (first if is_start else [page])
+        for way in ways(notebook, root, *source(app.config), is_start=is_start)
+    ]
     markup = WaysNode(markup=line(found))
     for box in document.findall(nodes.container):
         if ROOM in box["classes"]:
@@ -168,17 +177,35 @@ def add_ways(app: Sphinx, document: nodes.document, page: str) -> None:
     title.parent.insert(title.parent.index(title) + 1, markup)
 
 
-def copy_notebooks(app: Sphinx, error: Exception | None) -> None:
-    """Put the notebooks beside the pages, with the address that the site is published with."""
+def make_notebooks(app: Sphinx) -> None:
+    """Make all notebooks, and write those for practice, which pages link as files."""
+    root = Path(app.srcdir)
+    repository, _branch = source(app.config)
+    try:
+        plain = colab.notebooks(book_in(root), repository)
+        exercises = practice.notebooks(book_in(root))
+    except (BookError, colab.ColabError, practice.PracticeError) as error:
+        LOGGER.warning("%s", error)
+        return
+    practice.write(root, exercises)
+    app.connect("build-finished", partial(offer_notebooks, plain, exercises))
+
+
+def offer_notebooks(
+    plain: dict[str, str], exercises: dict[str, str], app: Sphinx, error: Exception | None
+) -> None:
+    """Put the notebooks beside the pages that offer them."""
     if error is not None or app.builder.format != "html":
         return
-    repository, _branch = source(app.config)
-    folder = Path(app.outdir) / NOTEBOOKS
-    folder.mkdir(exist_ok=True)
-    for page in app.env.found_docs:
-        if stored := stored_notebook(page):
-            text = with_address(stored.read_text(encoding="utf-8"), repository)
-            (folder / stored.name).write_text(text, encoding="utf-8")
+    site = Path(app.outdir)
+    (site / NOTEBOOKS).mkdir(exist_ok=True)
+    for name, text in plain.items():
+        if f"chapters/{Path(name).stem}" in app.env.found_docs:
+            (site / NOTEBOOKS / name).write_text(text, encoding="utf-8")
+    for name, text in exercises.items():
+        # Sphinx has copied the file, which may hold what a reader wrote
+        if linked := app.env.dlfiles.get(f"{practice.FOLDER}/{name}"):
+            (site / "_downloads" / linked[1]).write_text(text, encoding="utf-8")
 
 
 def note_source(_app: Sphinx, config: Config) -> None:
@@ -192,5 +219,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(WaysNode, html=(visit_ways, None))
     app.connect("config-inited", note_source)
     app.connect("doctree-resolved", add_ways)
-    app.connect("build-finished", copy_notebooks)
+    app.connect("builder-inited", make_notebooks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

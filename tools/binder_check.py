@@ -2,9 +2,10 @@
 
 ``python tools/binder_check.py`` copies what git knows of the repository into an empty folder,
 makes an environment with the Python version that the configuration states, installs what it
-lists, runs its ``postBuild``, makes sure that JupyterLab opens the first chapter, runs one practice
-notebook as it stands, and then the landing page and every chapter under nbval there. Variables for
-that last step, such as OPENBLAS_CORETYPE, may be given:
+lists, runs its ``postBuild``, makes sure that JupyterLab opens the first chapter, runs one of the
+practice notebooks that ``postBuild`` has written, and then the landing page and every chapter under
+nbval there, with the numbers of their texts. Variables for that last step, such as
+OPENBLAS_CORETYPE, may be given:
 ``follow(folder, {"OPENBLAS_CORETYPE": "Haswell"})``.
 """
 
@@ -146,7 +147,14 @@ def follow(work: Path, extra: Mapping[str, str] | None = None) -> str:
     run([binaries / "python", "-c", "import attnlib"], work, variables)
     run([binaries / "jupyter-execute", FIRST_PRACTICE], repository, variables)
     nbval = ["-m", "pytest", "-c", os.devnull, f"--rootdir={repository}", "-p", "no:cacheprovider"]
-    pages = ["--nbval", "--nbval-current-env", "index.ipynb", "chapters"]
+    pages = [
+        "--nbval",
+        "--nbval-current-env",
+        "-p",
+        "book.nbval_numbers",
+        "index.ipynb",
+        "chapters",
+    ]
     variables |= extra or {}
     return run([binaries / "python", *nbval, *pages], repository, variables).splitlines()[-1]
 

@@ -1,11 +1,13 @@
 """Write the practice notebooks: the chapters' exercises with room for the reader's answers.
 
-    python tools/practice.py            writes practice/NN_name.ipynb from chapters/NN_name.ipynb
-    python tools/practice.py --check    says which are out of date and fails if one is
+    python tools/practice.py    writes practice/NN_name.ipynb from chapters/NN_name.ipynb
+
+These files are not in git; the build of the site, ``make lab`` and Binder write them, too. A
+notebook that you have worked in is never overwritten: move it away to get a new one.
 
 Of each exercise a practice notebook has the statement, the hint, folded, and a stub. The stub comes
 from the cell of the solution that is tagged ``answer``: between the lines ``### BEGIN SOLUTION``
-and ``### END SOLUTION`` stays what the reader has to fill in,
+and ``### END SOLUTION`` the stub keeps what the reader has to fill in,
 
     ### BEGIN SOLUTION
     width = 512
@@ -32,17 +34,15 @@ formula, another chapter a link to its notebook. What has no such form is refuse
 
 from __future__ import annotations
 
-import argparse
 import ast
+import hashlib
+import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from textwrap import wrap
 from types import MappingProxyType
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode, v4
@@ -52,13 +52,17 @@ sys.path.insert(0, str(ROOT))
 
 from attnlib.exercises._exercise import exercises  # noqa: E402
 from attnlib.exercises._judges import Pick  # noqa: E402
+from book.markdown import Block  # noqa: E402
+from book.model import LABEL, Book, BookError, Exercise, Page, Target  # noqa: E402
+from book.plain import Plain, PlainError  # noqa: E402
 from tools.notebooks import KERNEL, LANGUAGE  # noqa: E402
 
+FOLDER = "practice"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 YOURS = "...  # your answer"
 OPENING = """# Practice: {title}
 
-Here are the exercises of [chapter {number}](../chapters/{stem}.ipynb). Put your answer in place \
+Here are the exercises of {chapter}. Put your answer in place \
 of each `...` and run the cell: `check(...)` prints what is right, what is wrong and why. Check as \
 often as you like; nothing is sent anywhere. Functions are called with arrays of many shapes and \
 sizes and have to leave them as they are. The chapter's page has the solutions.
@@ -80,77 +84,14 @@ except ModuleNotFoundError as missing:
         f"This Python has no {missing.name}, which exercises need. The top of the notebook says "
         "how to get it. If it is installed, choose its kernel in the menu Kernel, Change Kernel."
     ) from None"""
+DIGEST = "made"
+"""The metadata of a notebook that say what its sources were when it was written."""
 # In <details> the formulas of a hint would not be set where jupyterlab-myst is installed.
 FOLDED = {"jupyter": {"source_hidden": True}}
-
-ASKED = re.compile(
-    r"^### (?P<title>[^\n]+)\n+(?P<fence>:{3,})\{exercise\}\n:label: ex-(?P<name>[\w-]+)\n"
-    r"(?P<task>.*?)\n(?P=fence)$"
-    r"(?:\n+(?P<hints>:{3,})\{admonition\} Hint\n:class: dropdown hint\n"
-    r"(?P<hint>.*?)\n(?P=hints)$)?",
-    re.DOTALL | re.MULTILINE,
-)
-TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
-LABELLED = [
-    re.compile(r"\$\$\n(?P<formula>.*?)\n\$\$ *\((?P<label>[\w-]+)\)", re.DOTALL),
-    re.compile(r"^:{3,}\{prf:(?P<kind>\w+)\} *(?P<title>.*)\n:label: (?P<label>\S+)", re.MULTILINE),
-    re.compile(r"^\((?P<label>[\w-]+)\)=\n+#+ (?P<title>.+)$", re.MULTILINE),
-]
-ROLE = re.compile(r"\{(?P<role>[\w:-]+)\}`(?P<text>[^`]+)`")
-TARGETED = re.compile(r"(?P<title>.*?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
-MYST = re.compile(r"\{[\w:-]+\}`|^\s*(?::{3,}|`{3,}\{|\([\w-]+\)=|%|\+{3})", re.MULTILINE)
-AT_START = re.compile(r"(?:^|[.?!]|\n\s*(?:[-*]|\d+\.)|\n\s*\n)\s*$")
 
 
 class PracticeError(Exception):
     """A chapter from which no practice notebook can be made."""
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """What a practice notebook takes from an exercise.
-
-    Parameters
-    ----------
-    name : str
-        Its label without the "ex-".
-    title, task, hint : str
-        The words as they stand in the chapter.
-    given : list of str
-        Sources of the cells before the solution that the reader sees and starts from.
-    answer : str
-        Source of the cell tagged ``answer``.
-    """
-
-    name: str
-    title: str
-    task: str
-    hint: str
-    given: list[str] = field(default_factory=list)
-    answer: str = ""
-
-
-def read_exercises(chapter: NotebookNode) -> list[Exercise]:
-    """Collect the exercises of a chapter, in order."""
-    found: list[Exercise] = []
-    before_solution = False
-    for cell in chapter.cells:
-        tags = cell.metadata.get("tags", ())
-        if cell.cell_type == "markdown":
-            boxes = list(ASKED.finditer(cell.source))
-            found += [
-                Exercise(box["name"], box["title"], box["task"], box["hint"] or "") for box in boxes
-            ]
-            before_solution = bool(boxes)
-        elif "answer" in tags and found:
-            if found[-1].answer:
-                raise PracticeError(f"{found[-1].name}: two cells are tagged answer")
-            found[-1] = replace(found[-1], answer=cell.source)
-        elif before_solution and not tags:
-            found[-1].given.append(cell.source)
-    if open_ones := [exercise.name for exercise in found if not exercise.answer]:
-        raise PracticeError(f"{', '.join(open_ones)}: no cell is tagged answer")
-    return found
 
 
 def with_imports(source: str, chapter: NotebookNode) -> str:
@@ -212,7 +153,7 @@ def empty_function(function: ast.FunctionDef, lines: list[str]) -> str:
     """Return a function's signature and docstring, and a body that returns no answer yet."""
     body = function.body[0]
     if body.lineno == function.lineno:
-        raise PracticeError(f"{function.name}: its body stands in the line of its signature")
+        raise PracticeError(f"{function.name}: its body is in the line of its signature")
     described = ast.get_docstring(function) is not None
     last = (body.end_lineno or body.lineno) if described else body.lineno - 1
     return "\n".join([*lines[function.lineno - 1 : last], f"    return {YOURS}"])
@@ -271,159 +212,76 @@ def spaced(parts: list[str]) -> str:
     return text
 
 
-class Book:
-    """The book's chapters, as far as an exercise may refer to them."""
+class ForPractice(Plain):
+    """Writes exercises, beside which the chapters are not open."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def reference(self, target: Target) -> str:
+        """Return what a label names: a short formula itself, the rest by its name."""
+        where = f"in {self.page(target.page.name)}"
+        if target.kind == "exercise":
+            return self.numbered(target)
+        if target.kind == "equation":
+            formula = " ".join(target.title.split()).rstrip(" .,")
+            return f"an equation {where}" if r"\\" in formula else f"${formula}$"
+        title = target.title
+        if target.kind == "figure":  # the first sentence of its caption
+            title = re.split(r"[.:](?:\s|$)", title)[0]
+        kind = "" if target.kind in {"chapter", "section"} else f"the {target.kind} "
+        return f"{kind}“{title}” {where}"
 
-    @cached_property
-    def chapters(self) -> dict[str, NotebookNode]:
-        """The notebooks by the names of their files."""
-        paths = sorted((self.root / "chapters").glob("*.ipynb"))
-        return {path.stem: nbformat.read(path, as_version=4) for path in paths}
+    def equation(self, box: Block) -> str:
+        """Return a formula without its number."""
+        return f"$$\n{box.body.strip()}\n$$"
 
-    @cached_property
-    def labels(self) -> dict[str, str]:
-        """What stands for each label in plain words."""
-        found = {}
-        for stem, notebook in self.chapters.items():
-            where = f"in {self.page(stem)}"
-            asked = []
-            for cell in notebook.cells:
-                figure = cell.metadata.get("mystnb", {}).get("figure", {})
-                if figure:
-                    caption = re.split(r"[.:](?:\s|$)", figure.get("caption", ""))[0]
-                    found[figure.get("name", "")] = f"the figure “{caption}” {where}"
-                if cell.cell_type != "markdown":
-                    continue
-                for pattern in LABELLED:
-                    for box in pattern.finditer(cell.source):
-                        found[box["label"]] = labelled(box, where)
-                asked += ASKED.finditer(cell.source)
-            for number, box in enumerate(asked, start=1):
-                found[f"ex-{box['name']}"] = f"exercise {numbered(stem, number)}"
-        return found
-
-    @cached_property
-    def works(self) -> dict[str, tuple[str, str]]:
-        """Authors and year of each work cited, by its key."""
-        from pybtex.database import parse_file
-
-        entries = parse_file(self.root / "references.bib").entries
-        return {key: (authors(entry), entry.fields["year"]) for key, entry in entries.items()}
-
-    def page(self, stem: str) -> str:
-        """Return a link to a page of the book: to a chapter by its number, or by its title."""
-        notebook = self.chapters.get(stem)
-        if notebook is not None and stem[:2].isdecimal():
-            return f"[chapter {int(stem[:2])}](../chapters/{stem}.ipynb)"
-        if notebook is not None:
-            return f"[{title_of(notebook.cells[0].source)}](../chapters/{stem}.ipynb)"
-        path = self.root / "chapters" / f"{stem}.md"
-        if not path.is_file():
-            raise PracticeError(f"the book has no page {stem}")
-        return f"[{title_of(path.read_text(encoding='utf-8'))}](../chapters/{stem}.md)"
-
-    def cited(self, keys: str, form: str) -> str:
-        """Return a citation in words, in the text ("t") or in brackets."""
-        works = []
-        for key in keys.split(","):
-            if key.strip() not in self.works:
-                raise PracticeError(f"references.bib has no {key.strip()}")
-            names, year = self.works[key.strip()]
-            works.append(f"{names} ({year})" if form == "t" else f"{names}, {year}")
-        return ", ".join(works) if form == "t" else f"({'; '.join(works)})"
-
-    def words(self, role: str, content: str) -> str:
-        """Return what a role shows, in plain Markdown."""
-        targeted = TARGETED.fullmatch(content)
-        title, target = (targeted["title"], targeted["target"]) if targeted else ("", content)
-        kind, _, form = role.partition(":")
-        if kind == "term":
-            return " ".join((title or target).split())
-        if kind == "cite":
-            return self.cited(content, form)
-        if role == "math":
-            return f"${content}$"
-        if role == "doc":
-            link = self.page(target)
-            return f"[{title}]{link[link.rindex('(') :]}" if title else link
-        if role in {"eq", "ref", "numref", "prf:ref"}:
-            if target not in self.labels:
-                raise PracticeError(f"no chapter has the label {target}")
-            return title or self.labels[target]
-        raise PracticeError(f"the role {{{role}}} has no form in plain Markdown")
-
-    def plain(self, text: str) -> str:
-        """Return what JupyterLab shows well without plug-ins, in place of the book's own Markdown.
-
-        Examples
-        --------
-        >>> Book(ROOT).plain("Measure the {term}`entropies<entropy>` as in {doc}`03_saturation`.")
-        'Measure the entropies as in [chapter 3](../chapters/03_saturation.ipynb).'
-        """
-
-        def instead(box: re.Match[str]) -> str:
-            words = self.words(box["role"], box["text"])
-            if AT_START.search(text[: box.start()]):
-                words = re.sub(r"^(\[?)([a-z])", lambda m: m[1] + m[2].upper(), words)
-            return words
-
-        text = re.sub(r"^\$\$ *\([\w-]+\)$", "$$", text.strip(), flags=re.MULTILINE)
-        made = ROLE.sub(instead, text)
-        if left := MYST.search(made):
-            raise PracticeError(f"«{left.group().strip()}» has no form in plain Markdown")
-        return made
-
-    def practice(self, stem: str) -> NotebookNode | None:
-        """Make the practice notebook of a chapter; nothing for one without exercises."""
-        chapter = self.chapters[stem]
-        exercises = read_exercises(chapter)
-        if not exercises:
-            return None
-        opening = OPENING.format(
-            title=title_of(chapter.cells[0].source), number=int(stem[:2]), stem=stem
-        )
+    def notebook(self, page: Page) -> NotebookNode:
+        """Make the practice notebook of a chapter."""
+        opening = OPENING.format(title=page.title, chapter=self.page(page.name))
         cells = [
             v4.new_markdown_cell(opening, id="opening"),
             v4.new_code_cell(IMPORTS, id="imports"),
         ]
-        for number, exercise in enumerate(exercises, start=1):
-            heading = f"## Exercise {numbered(stem, number)}"
+        for exercise in page.exercises:
             try:
-                statement = (
-                    f"{heading}: {self.plain(exercise.title)}\n\n{self.plain(exercise.task)}"
-                )
-                hint = f"Hint:\n\n{self.plain(exercise.hint)}" if exercise.hint else ""
-                code = stub(exercise.answer, wanted(exercise.name))
-            except PracticeError as error:
-                raise PracticeError(f"{exercise.name}: {error}") from error
-            cells.append(v4.new_markdown_cell(statement, id=f"{exercise.name}-statement"))
-            if hint:
-                cells.append(
-                    v4.new_markdown_cell(hint, id=f"{exercise.name}-hint", metadata=FOLDED)
-                )
-            for position, source in enumerate(exercise.given, start=1):
-                given = with_imports(source, chapter)
-                cells.append(v4.new_code_cell(given, id=f"{exercise.name}-given-{position}"))
-            cells.append(v4.new_code_cell(code, id=f"{exercise.name}-answer"))
-        return v4.new_notebook(
+                cells += self.exercise(exercise, page.notebook)
+            except (PlainError, PracticeError, BookError) as error:
+                message = f"{exercise.name}: {error}"
+                raise PracticeError(message) from error
+        made = v4.new_notebook(
             cells=cells, metadata={"kernelspec": KERNEL, "language_info": LANGUAGE}
         )
-
-    def notebooks(self) -> dict[str, str]:
-        """Return the text of each practice notebook by the name of its file."""
-        made = {}
-        for stem in self.chapters:
-            try:
-                notebook = self.practice(stem)
-            except PracticeError as error:
-                raise PracticeError(f"chapters/{stem}.ipynb: {error}") from error
-            if notebook is not None:
-                nbformat.validate(notebook)
-                made[f"{stem}.ipynb"] = nbformat.writes(notebook) + "\n"
+        made.metadata[DIGEST] = digest(made)
         return made
+
+    def exercise(self, exercise: Exercise, chapter: NotebookNode) -> list[NotebookNode]:
+        """Make the cells of an exercise."""
+        name, number = exercise.name, self.book.targets[f"{LABEL}{exercise.name}"].number
+        heading = f"## Exercise {number}: {self.text(exercise.title)}"
+        statement = f"{heading}\n\n{self.text(exercise.statement)}"
+        cells = [v4.new_markdown_cell(statement, id=f"{name}-statement")]
+        if exercise.hint:
+            hint = f"Hint:\n\n{self.text(exercise.hint)}"
+            cells.append(v4.new_markdown_cell(hint, id=f"{name}-hint", metadata=FOLDED))
+        for position, source in enumerate(exercise.given, start=1):
+            given = with_imports(source, chapter)
+            cells.append(v4.new_code_cell(given, id=f"{name}-given-{position}"))
+        answer = stub(exercise.answer, wanted(name))
+        return [*cells, v4.new_code_cell(answer, id=f"{name}-answer")]
+
+
+def notebooks(book: Book) -> dict[str, str]:
+    """Return the text of each practice notebook by the name of its file."""
+    writer, made = ForPractice(book, "../chapters/"), {}
+    for page in book.chapters:
+        try:
+            if not page.exercises:
+                continue
+            notebook = writer.notebook(page)
+        except PracticeError as error:
+            message = f"{page.name}.ipynb: {error}"
+            raise PracticeError(message) from error
+        nbformat.validate(notebook)
+        made[page.path.name] = nbformat.writes(notebook) + "\n"
+    return made
 
 
 def wanted(name: str) -> dict[str, str]:
@@ -439,104 +297,59 @@ def wanted(name: str) -> dict[str, str]:
     return phrases
 
 
-def numbered(stem: str, number: int) -> str:
-    """Return an exercise's number on the site.
-
-    Examples
-    --------
-    >>> numbered("02_variance", 3)
-    '2.3'
-    """
-    return f"{int(stem[:2])}.{number}"
+def digest(notebook: NotebookNode) -> str:
+    """Return sixteen hexadecimal digits that change with any source of a notebook."""
+    sources = json.dumps([cell.source for cell in notebook.cells])
+    return hashlib.sha256(sources.encode()).hexdigest()[:16]
 
 
-def title_of(text: str) -> str:
-    """Return the title of a page."""
-    found = TITLE.search(text)
-    if found is None:
-        raise PracticeError("a page has no title")
-    return found[1]
+def is_as_written(path: Path) -> bool:
+    """Say whether nobody has changed a source of a notebook since it was written."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except nbformat.reader.NotJSONError:
+        return False
+    return notebook.metadata.get(DIGEST) == digest(notebook)
 
 
-def labelled(box: re.Match[str], where: str) -> str:
-    """Return what stands for a label: a short formula itself, a heading or a theorem by name."""
-    groups = box.groupdict()
-    if "formula" in groups:
-        formula = " ".join(box["formula"].split()).rstrip(" .,")
-        return f"an equation {where}" if r"\\" in formula else f"${formula}$"
-    if "kind" in groups:
-        return f"the {box['kind']} “{box['title'].strip()}” {where}"
-    return f"“{box['title']}” {where}"
-
-
-def authors(entry: Any) -> str:
-    """Return the family names of a work's authors, as many as a citation names.
+def write(root: Path, made: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Write those notebooks that are missing or out of date, unless a reader has worked in them.
 
     Parameters
     ----------
-    entry : pybtex.database.Entry
-        The work.
-    """
-    from pybtex.richtext import Text
-
-    names = [
-        str(Text.from_latex(" ".join([*person.prelast_names, *person.last_names])))
-        for person in entry.persons["author"]
-    ]
-    if len(names) > 2 or names[-1] == "others":
-        return f"{names[0]} et al."
-    return " and ".join(names)
-
-
-def outdated(book: Book, folder: Path) -> list[str]:
-    """Say which practice notebooks are not what the chapters make.
-
-    Parameters
-    ----------
-    book : Book
-        The chapters.
-    folder : Path
-        Where the practice notebooks are.
+    root : Path
+        The book's folder.
+    made : mapping of str to str
+        The texts of the notebooks by the names of their files.
 
     Returns
     -------
-    list of str
-        One sentence each; empty when all are up to date.
+    written, kept : list of str
+        The names of the files written, and of those left as they are for what a reader wrote.
     """
-    wanted = book.notebooks()
-    stored = {path.name: path for path in folder.glob("*.ipynb")}
-    found = []
-    for name in sorted(wanted.keys() | stored.keys()):
-        if name not in wanted:
-            found.append(f"{name} belongs to no chapter with exercises")
-        elif name not in stored:
-            found.append(f"{name} is missing")
-        elif stored[name].read_text(encoding="utf-8") != wanted[name]:
-            found.append(f"{name} is out of date")
-    return found
+    folder = root / FOLDER
+    folder.mkdir(exist_ok=True)
+    written, kept = [], []
+    for name, text in made.items():
+        path = folder / name
+        if path.exists() and not is_as_written(path):
+            kept.append(name)
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            written.append(name)
+    return written, kept
 
 
-def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
-    """Write or check, and return the process's exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing, fail on differences")
-    options = parser.parse_args(arguments)
-    book, folder = Book(root), root / "practice"
+def main(root: Path = ROOT) -> int:
+    """Write the notebooks, and return the process's exit status."""
     try:
-        if options.check:
-            found = outdated(book, folder)
-            sys.stderr.writelines(f"practice/{what}; run: make practice\n" for what in found)
-            return 1 if found else 0
-        made = book.notebooks()
+        made = notebooks(Book(root))
     except PracticeError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    folder.mkdir(exist_ok=True)
-    for name, text in made.items():
-        (folder / name).write_text(text, encoding="utf-8")
-        sys.stdout.write(f"wrote practice/{name}\n")
+    written, kept = write(root, made)
+    sys.stdout.writelines(f"wrote {FOLDER}/{name}\n" for name in written)
+    sys.stdout.writelines(f"kept {FOLDER}/{name}, which you have worked in\n" for name in kept)
     return 0
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +18,30 @@ import pytest
 from attnlib.exercises._exercise import Exercise, exercises
 from attnlib.exercises._judges import Function, Pick
 from attnlib.exercises._verdict import Verdict
-from tests.book.notebooks import CHAPTERS, PAGES, ROOT, code, notebook, read
+from book.model import Book, BookError, Page
+from tests.book.notebooks import BOOK, ROOT, code, notebook, read, write_contents
 from tools import practice
-from tools.practice import (
-    BEGIN,
-    END,
-    FOLDED,
-    Book,
-    PracticeError,
-    main,
-    outdated,
-    read_exercises,
-    stub,
-    wanted,
-)
+from tools.practice import BEGIN, END, FOLDED, ForPractice, PracticeError, main, stub, wanted
 
-MISCONCEPTIONS = "chapters/10_misconceptions.ipynb"
-STEMS = [Path(name).stem for name in CHAPTERS if name != MISCONCEPTIONS]
-BOOK = Book(ROOT)
+STEMS = [page.stem for page in BOOK.chapters if page.exercises]
 MYST = re.compile(r"\{[\w:-]+\}`|:::|`{3}\{")
 
 
+@cache
+def made() -> dict[str, str]:
+    """Return the texts of all practice notebooks."""
+    return practice.notebooks(BOOK)
+
+
+def small_practice(root: Path) -> nbformat.NotebookNode:
+    """Return the practice notebook of a small book's chapter."""
+    small = Book(root)
+    return ForPractice(small, "../chapters/").notebook(small.page("02_made"))
+
+
 def stored(stem: str) -> nbformat.NotebookNode:
-    """Read a practice notebook."""
-    return nbformat.read(ROOT / "practice" / f"{stem}.ipynb", as_version=4)
+    """Return a practice notebook."""
+    return nbformat.reads(made()[f"{stem}.ipynb"], as_version=4)
 
 
 def run(sources: list[str]) -> list[Verdict]:
@@ -96,15 +98,10 @@ def leaks(chapter: nbformat.NotebookNode, given: nbformat.NotebookNode) -> set[s
     return {line for line in (hidden & shown) - open_lines if re.search(r"\w", line)}
 
 
-def test_the_practice_notebooks_are_up_to_date() -> None:
-    assert outdated(BOOK, ROOT / "practice") == [], "run: make practice"
-
-
-def test_every_chapter_but_one_has_a_practice_notebook_and_its_number() -> None:
-    assert {f"{stem}.ipynb" for stem in STEMS} == set(BOOK.notebooks())
-    assert len(STEMS) == 10
-    for stem in STEMS:
-        assert PAGES[int(stem[:2])] == f"chapters/{stem}"
+def test_every_chapter_but_one_has_a_practice_notebook() -> None:
+    assert {f"{stem}.ipynb" for stem in STEMS} == set(made())
+    without = [page.topic for page in BOOK.chapters if page.stem not in STEMS]
+    assert without == ["misconceptions"]
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -113,7 +110,7 @@ class TestPractice:
         content = stored(stem)
         kinds = [cell.cell_type for cell in content.cells[:2]]
         assert kinds == ["markdown", "code"]
-        assert content.metadata.keys() == {"kernelspec", "language_info"}
+        assert content.metadata.keys() == {"kernelspec", "language_info", "made"}
         assert len({cell.id for cell in content.cells}) == len(content.cells)
         for cell in content.cells:
             assert cell.metadata == ({} if not cell.id.endswith("-hint") else FOLDED)
@@ -124,16 +121,15 @@ class TestPractice:
 
     def test_it_runs_as_it_stands_and_says_what_is_wanted(self, stem: str) -> None:
         verdicts = run([cell.source for cell in stored(stem).cells if cell.cell_type == "code"])
-        exercises = read_exercises(read(f"chapters/{stem}.ipynb"))
-        assert [verdict.exercise for verdict in verdicts] == [one.name for one in exercises]
+        exercises = [one.name for one in BOOK.page(stem).exercises]
+        assert [verdict.exercise for verdict in verdicts] == exercises
         for verdict in verdicts:
             for said in verdict.parts.values():
                 assert said.message.startswith("Not answered yet"), verdict
 
     def test_the_solutions_pass(self, stem: str) -> None:
         answers = {
-            f"{exercise.name}-answer": exercise.answer
-            for exercise in read_exercises(read(f"chapters/{stem}.ipynb"))
+            f"{exercise.name}-answer": exercise.answer for exercise in BOOK.page(stem).exercises
         }
         cells = [cell for cell in stored(stem).cells if cell.cell_type == "code"]
         verdicts = run([answers.get(cell.id, cell.source) for cell in cells])
@@ -252,6 +248,8 @@ def small(tmp_path: Path) -> Path:
     nbformat.write(chapter(), tmp_path / "chapters" / "02_made.ipynb")
     nbformat.write(notebook("# The other"), tmp_path / "chapters" / "03_other.ipynb")
     (tmp_path / "references.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
+    write_contents(tmp_path, "01_first", "02_made", "03_other")
+    nbformat.write(notebook("# First"), tmp_path / "chapters" / "01_first.ipynb")
     return tmp_path
 
 
@@ -299,8 +297,7 @@ def test_a_solution_without_its_two_marks_is_refused(answer: str) -> None:
 
 
 def test_the_words_of_an_exercise_become_plain_markdown(small: Path) -> None:
-    made = Book(small).practice("02_made")
-    assert made is not None
+    made = small_practice(small)
     assert (
         made.cells[2].source
         == """## Exercise 2.1: Widths of $q\\cdot k$
@@ -329,8 +326,7 @@ The figure “A line” in [chapter 2](../chapters/02_made.ipynb) shows exercise
 
 
 def test_the_cells_come_in_order_and_have_ids_of_their_own(small: Path) -> None:
-    made = Book(small).practice("02_made")
-    assert made is not None
+    made = small_practice(small)
     assert [cell.id for cell in made.cells] == [
         "opening",
         "imports",
@@ -385,57 +381,94 @@ def test_words_without_a_plain_form_are_refused(small: Path, words: str) -> None
     made = chapter(TASK.replace("What are", f"\n{words}\nWhat are"))
     nbformat.write(made, small / "chapters" / "02_made.ipynb")
     with pytest.raises(PracticeError, match=r"02_made.*spread"):
-        Book(small).notebooks()
+        practice.notebooks(Book(small))
 
 
-def test_an_exercise_without_its_answer_is_refused() -> None:
-    for made in (chapter(), chapter()):
-        del made.cells[8].metadata["tags"]
-        with pytest.raises(PracticeError, match="spread"):
-            read_exercises(made)
-    twice = chapter()
-    twice.cells.insert(8, twice.cells[8])
-    with pytest.raises(PracticeError, match="two cells"):
-        read_exercises(twice)
-
-
-def test_writing_brings_all_up_to_date_and_any_change_is_noticed(
-    small: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("copies", "message"), [(0, "no cell is"), (2, "2 cells are")])
+def test_an_exercise_without_its_one_answer_is_refused(
+    small: Path, copies: int, message: str
 ) -> None:
+    made = chapter()
+    answers = [{**made.cells[8], "id": f"answer-{copy}"} for copy in range(copies)]
+    made.cells[8:9] = nbformat.from_dict(answers)
+    nbformat.write(made, small / "chapters" / "02_made.ipynb")
+    (exercise,) = Page("02_made", small / "chapters" / "02_made.ipynb").exercises
+    with pytest.raises(BookError, match=f"spread: {message} tagged answer"):
+        exercise.answer  # noqa: B018
+    with pytest.raises(PracticeError, match=f"02_made.*{message}"):
+        practice.notebooks(Book(small))
+
+
+def test_writing_brings_all_up_to_date(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = small / "practice" / "02_made.ipynb"
-    assert main(["--check"], small) == 1
-    assert "02_made.ipynb is missing; run: make practice" in capsys.readouterr().err
-    assert main([], small) == 0
-    first = path.read_bytes()
-    assert main(["--check"], small) == 0
-    assert main([], small) == 0
-    assert path.read_bytes() == first
+    assert main(small) == 0
+    assert capsys.readouterr().out == "wrote practice/02_made.ipynb\n"
+    first, written = path.read_bytes(), path.stat().st_mtime_ns
+    assert main(small) == 0
+    assert capsys.readouterr().out == ""
+    assert path.stat().st_mtime_ns == written, "what has not changed is not written"
 
     nbformat.write(
         chapter(answer=ANSWER.replace("twice x", "2x")), small / "chapters/02_made.ipynb"
     )
+    assert main(small) == 0
+    assert path.read_bytes() != first
+    assert b"2x" in path.read_bytes()
+
+
+def test_what_a_reader_wrote_is_never_overwritten(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = small / "practice" / "02_made.ipynb"
+    main(small)
+    mine = nbformat.read(path, as_version=4)
+    mine.cells[-1].source = mine.cells[-1].source.replace("plain = ...", "plain = 23")
+    nbformat.write(mine, path)
+    answered = path.read_bytes()
+    nbformat.write(chapter(TASK.replace("Widths", "Depths")), small / "chapters/02_made.ipynb")
     capsys.readouterr()
-    assert main(["--check"], small) == 1
-    assert "out of date" in capsys.readouterr().err
+    assert main(small) == 0
+    assert capsys.readouterr().out == "kept practice/02_made.ipynb, which you have worked in\n"
+    assert path.read_bytes() == answered
+    path.write_text("what is no notebook", encoding="utf-8")
+    assert main(small) == 0
+    assert path.read_text(encoding="utf-8") == "what is no notebook"
+    path.unlink()
+    assert main(small) == 0
+    assert "Depths" in path.read_text(encoding="utf-8")
+
+
+def test_a_notebook_that_was_only_run_is_brought_up_to_date(small: Path) -> None:
+    path = small / "practice" / "02_made.ipynb"
+    main(small)
+    first = path.read_bytes()
+    seen = nbformat.read(path, as_version=4)
+    seen.cells[1].execution_count = 1
+    nbformat.write(seen, path)
+    assert path.read_bytes() != first
+    main(small)
     assert path.read_bytes() == first
 
-    (small / "chapters" / "02_made.ipynb").unlink()
-    assert main(["--check"], small) == 1
-    assert "no chapter" in capsys.readouterr().err
+
+def test_jupyterlab_starts_with_the_notebooks_for_practice() -> None:
+    dry = subprocess.run(
+        ["make", "-n", "lab"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert 0 < dry.index("tools/practice.py") < dry.index("jupyter-lab ")
 
 
 def test_a_change_inside_a_solution_changes_no_practice_notebook(small: Path) -> None:
-    main([], small)
+    before = practice.notebooks(Book(small))
     other = ANSWER.replace("secret = 512", "secret = 2**9")
     nbformat.write(chapter(answer=other), small / "chapters" / "02_made.ipynb")
-    assert main(["--check"], small) == 0
+    assert practice.notebooks(Book(small)) == before
 
 
 def test_a_chapter_that_cannot_be_read_is_named(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nbformat.write(chapter(answer="check('spread')"), small / "chapters" / "02_made.ipynb")
-    assert main([], small) == 1
+    assert main(small) == 1
     assert "chapters/02_made.ipynb: spread: " in capsys.readouterr().err
 
 
@@ -446,8 +479,7 @@ def test_a_chapter_that_cannot_be_read_is_named(
 def test_a_line_of_a_solution_in_a_practice_notebook_is_reported(
     small: Path, position: int, line: str
 ) -> None:
-    made = Book(small).practice("02_made")
-    assert made is not None
+    made = small_practice(small)
     assert leaks(chapter(), made) == set()
     made.cells[position].source += f"\n{line}"
     assert leaks(chapter(), made) == {line}
