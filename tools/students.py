@@ -4,14 +4,11 @@
 
 ``make students OUT=FOLDER`` calls this. The folder has to be new or empty. The copy holds what git
 knows of the files and folders in ``KEPT``, as they are in this clone, without those in
-``LEFT_OUT``; whatever is added to the repository later stays out until it is named there. Three
-things are done to its texts:
+``LEFT_OUT``; whatever is added to the repository later stays out until it is named there. Files in
+the folder ``OWN`` are for the copy alone, and lie at its root there. Two things are done to texts:
 
-- What stands between lines with ``not for students: start`` and ``not for students: end`` goes, in
-  Markdown, YAML and the Makefile, where these words are comments.
-- In Markdown, what stands between the lines ``<!-- for students:`` and ``-->`` is shown instead.
-- A link to a page that the copy does not have becomes its words, or the title of the page and
-  "(not in this copy)".
+- The table of contents loses the pages that the copy does not have.
+- A link to such a page becomes its words, or the title of the page and "(not in this copy)".
 
 At last every link from page to page and from file to file is followed; one that leads nowhere is
 named, and is a failure.
@@ -20,16 +17,22 @@ named, and is a failure.
 from __future__ import annotations
 
 import argparse
-import json
 import posixpath
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
+import nbformat
+
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from book.markdown import blocks, roles, titled  # noqa: E402
+from book.model import Book, BookError  # noqa: E402
+
 KEPT = (
     ".binder",
     ".github/workflows/book.yml",
@@ -41,19 +44,18 @@ KEPT = (
     "MANIFEST.in",
     "Makefile",
     "NOTICE",
-    "README.md",
     "_config.yml",
     "_ext",
     "_static",
     "_toc.yml",
+    "attnbook",
     "attnlib",
     "benchmarks",
+    "book",
     "chapters",
-    "colab",
     "data",
-    "docs/page.png",
+    "docs/students",
     "index.ipynb",
-    "practice",
     "pyproject.toml",
     "references.bib",
     "requirements-bench.txt",
@@ -72,19 +74,13 @@ LEFT_OUT = (
     "tools/example_submissions.py",
     "tools/release_check.py",
     "tools/run_tests.py",
+    "tools/sizes.py",
     "tools/students.py",
 )
-MARKED = {".md", ".yml"}
+OWN = "docs/students/"
 PAGES = {".md", ".ipynb"}
-_START = re.compile(r"^[^\w\n]*not for students: start\b.*\n", re.MULTILINE)
-_END = re.compile(r"^[^\w\n]*not for students: end\b.*\n", re.MULTILINE)
-_INSTEAD = re.compile(r"^<!-- for students:\n(.*?)^-->\n", re.MULTILINE | re.DOTALL)
-_ROLE = re.compile(r"\{(?P<role>doc|ref|numref)\}`(?:(?P<words>[^`<]*?)\s*<)?(?P<to>[^`<>]+)>?`")
-_LABEL = re.compile(r"^\(([\w-]+)\)=$", re.MULTILINE)
-_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _FILE = re.compile(r"\]\((?!https?:|#|mailto:|data:|attachment:)([^)\s#]+)")
-_INCLUDED = re.compile(r"^(?:```|:::)\{include\} (\S+)$", re.MULTILINE)
-_TOC = re.compile(r"^\s*(?:- file|root): (\S+)$", re.MULTILINE)
+REFERENCES = {"doc", "ref", "numref"}
 
 
 class CopyError(Exception):
@@ -112,32 +108,10 @@ def chosen(names: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> chosen(["README.md", "grading/README.md", "chapters/run.md", "chapters/grading.md"])
-    ['README.md', 'chapters/run.md']
+    >>> chosen(["README.md", "docs/students/README.md", "chapters/run.md", "chapters/grading.md"])
+    ['docs/students/README.md', 'chapters/run.md']
     """
     return [name for name in names if within(name, KEPT) and not within(name, LEFT_OUT)]
-
-
-def for_students(text: str) -> str:
-    r"""Return a text without what is marked as not for students, and with what is for them.
-
-    Examples
-    --------
-    >>> for_students("a\n# not for students: start\nb\n# not for students: end\nc\n")
-    'a\nc\n'
-    >>> for_students("a\n<!-- for students:\nb\n-->\nc\n")
-    'a\nb\nc\n'
-    """
-    while start := _START.search(text):
-        end = _END.search(text, start.end())
-        if end is None or _START.search(text, start.end(), end.start()):
-            message = f"nothing ends what starts at {start[0].strip()!r}"
-            raise CopyError(message)
-        text = text[: start.start()] + text[end.end() :]
-    if lost := _END.search(text):
-        message = f"nothing starts what ends at {lost[0].strip()!r}"
-        raise CopyError(message)
-    return _INSTEAD.sub(lambda found: found[1], text)
 
 
 def target(page: str, to: str) -> str:
@@ -170,41 +144,78 @@ def unlinked(text: str, page: str, gone: dict[str, str]) -> str:
     >>> unlinked("{doc}`For you <b>`, {doc}`b`, {ref}`b` and {doc}`c`", "a.md", {"b": "B"})
     'For you, *B* (not in this copy), *B* (not in this copy) and {doc}`c`'
     """
+    made, end = "", 0
+    for role in roles(text, deep=True):
+        words, to = titled(role.content)
+        to = target(page, to) if role.name == "doc" else to
+        if role.name in REFERENCES and to in gone:
+            made += text[end : role.start] + (words or f"*{gone[to]}* (not in this copy)")
+            made += "\n" * text.count("\n", role.start, role.end)  # lines stay lines
+            end = role.end
+    return made + text[end:]
 
-    def plain(found: re.Match[str]) -> str:
-        to = target(page, found["to"]) if found["role"] == "doc" else found["to"]
-        if to not in gone:
-            return found[0]
-        return found["words"] or f"*{gone[to]}* (not in this copy)"
 
-    return _ROLE.sub(plain, text)
+def listed(toc: str, gone: Container[str]) -> str:
+    r"""Return a table of contents without the pages that are gone.
+
+    Examples
+    --------
+    >>> listed("- file: a\n- file: b\n", {"b"})
+    '- file: a\n'
+    """
+    lines = toc.splitlines(keepends=True)
+    return "".join(line for line in lines if line.strip().removeprefix("- file: ") not in gone)
 
 
-def titles(root: Path, names: list[str]) -> dict[str, str]:
-    """Return the titles of pages in Markdown, by document and by each label in them."""
+def absent(root: Path, names: list[str]) -> dict[str, str]:
+    """Return the titles of the pages that are not among some files, by name and by label."""
     found: dict[str, str] = {}
-    for name in names:
-        text = (root / name).read_text(encoding="utf-8")
-        if included := _INCLUDED.search(text):
-            text += (root / target(name, included[1])).read_text(encoding="utf-8")
-        title = json.dumps(_TITLE.search(text)[1], ensure_ascii=False)[1:-1]
-        found |= dict.fromkeys([name.removesuffix(".md"), *_LABEL.findall(text)], title)
+    for page in Book(root).pages:
+        if page.path.relative_to(root).as_posix() not in names:
+            labels = [label for label, *_ in page.labels()]
+            found |= dict.fromkeys([page.name, *labels], page.title)
     return found
+
+
+def texts(path: Path) -> list[str]:
+    """Return the texts of a page or a notebook."""
+    if path.suffix == ".md":
+        return [path.read_text(encoding="utf-8")]
+    cells = nbformat.read(path, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "markdown"]
+
+
+def rewrite(path: Path, name: str, gone: dict[str, str]) -> None:
+    """Write a page or a notebook anew if it links what is gone."""
+    before = texts(path)
+    after = [unlinked(text, name, gone) for text in before]
+    if after == before:
+        return
+    if path.suffix == ".md":
+        path.write_text(after[0], encoding="utf-8")
+        return
+    notebook = nbformat.read(path, as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    for cell, text in zip(cells, after, strict=True):
+        cell.source = text
+    nbformat.write(notebook, path)
 
 
 def dangling(folder: Path) -> Iterator[str]:
     """Name what a copy links and does not have."""
-    toc = _TOC.findall((folder / "_toc.yml").read_text(encoding="utf-8"))
-    documents = {
-        page for page in toc if any((folder / f"{page}{kind}").is_file() for kind in PAGES)
-    }
-    yield from (f"_toc.yml: {page}" for page in toc if page not in documents)
+    try:
+        documents = {page.name for page in Book(folder).pages}
+    except BookError as error:
+        yield str(error)
+        return
     for path in sorted(path for path in folder.rglob("*") if path.suffix in PAGES):
-        name, text = path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")
-        linked = [found["to"] for found in _ROLE.finditer(text) if found["role"] == "doc"]
-        yield from (f"{name}: {to}" for to in linked if target(name, to) not in documents)
-        files = [*_INCLUDED.findall(text), *_FILE.findall(text)]
-        yield from (f"{name}: {to}" for to in files if not (path.parent / to).is_file())
+        name = path.relative_to(folder).as_posix()
+        for text in texts(path):
+            linked = [titled(one.content)[1] for one in roles(text, deep=True) if one.name == "doc"]
+            yield from (f"{name}: {to}" for to in linked if target(name, to) not in documents)
+            included = [block.title for block in blocks(text) if block.kind == "include"]
+            files = [*included, *_FILE.findall(text)]
+            yield from (f"{name}: {to}" for to in files if not (path.parent / to).is_file())
 
 
 def write(root: Path, folder: Path) -> list[str]:
@@ -222,23 +233,19 @@ def write(root: Path, folder: Path) -> list[str]:
         raise CopyError(message)
     known = tracked(root)
     names = chosen(known)
-    pages = [name for name in known if name.startswith("chapters/") and name.endswith(".md")]
-    gone = titles(root, [name for name in pages if name not in names])
+    gone = absent(root, names)
     for name in names:
-        source, copy = root / name, folder / name
+        copy = folder / name.removeprefix(OWN)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, copy)
-        if source.suffix in MARKED | PAGES or name == "Makefile":
-            text = source.read_text(encoding="utf-8")
-            kept = for_students(text) if source.suffix != ".ipynb" else text
-            if source.suffix in PAGES:
-                kept = unlinked(kept, name, gone)
-            if kept != text:
-                copy.write_text(kept, encoding="utf-8")
+        shutil.copy(root / name, copy)
+        if copy.suffix in PAGES:
+            rewrite(copy, name.removeprefix(OWN), gone)
+    contents = folder / "_toc.yml"
+    contents.write_text(listed(contents.read_text(encoding="utf-8"), gone), encoding="utf-8")
     if lost := list(dangling(folder)):
         message = "the copy is not whole; it links what it does not have:\n  " + "\n  ".join(lost)
         raise CopyError(message)
-    return names
+    return [name.removeprefix(OWN) for name in names]
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:

@@ -21,7 +21,8 @@ FILES = sorted(path.name for path in ROOT.glob("requirements*.txt"))
 APART = "requirements-bench.txt"
 INSTALLED = [name for name in FILES if name not in {APART, "requirements-release.txt"}]
 # Written for people: files that tell a reader which commands to type.
-GUIDES = ["README.md", "CONTRIBUTING.md", "grading/README.md"]
+GUIDES = ["README.md", "CONTRIBUTING.md", "chapters/run.md", "grading/README.md"]
+MAKEFILES = ["Makefile", "instructors.mk"]
 
 
 def pins(text: str) -> list[str]:
@@ -69,9 +70,25 @@ def disagreements(apart: list[str], book: list[str]) -> list[str]:
     ]
 
 
+def makefile(folder: Path = ROOT) -> str:
+    """Return the Makefile of a folder, with what it includes where that is there."""
+    files = [folder / name for name in MAKEFILES]
+    return "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+
+
 def make_targets(makefile: str) -> set[str]:
     """Return the targets of a Makefile."""
     return set(re.findall(r"^([\w.-]+)(?: [\w .-]+)?:(?!=)", makefile, re.MULTILINE))
+
+
+def make_help(folder: Path) -> dict[str, str]:
+    """Return the commands that ``make help`` lists in a folder, with what it says of them."""
+    run = subprocess.run(
+        ["make", "--no-print-directory"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    lines = [line.split(maxsplit=2) for line in run.stdout.splitlines()]
+    assert {line[0] for line in lines} == {"make"}
+    return {line[1]: line[2] for line in lines}
 
 
 def promised_targets(guide: str) -> set[str]:
@@ -131,12 +148,20 @@ def test_the_installed_packages_fit_together() -> None:
 def test_the_commands_a_guide_names_exist(name: str) -> None:
     promised = promised_targets((ROOT / name).read_text(encoding="utf-8"))
     assert promised, "the guide names no command"
-    assert promised <= make_targets((ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert promised <= make_targets(makefile())
+
+
+def test_help_says_what_every_command_does() -> None:
+    phony = re.findall(r"^\.PHONY: ((?:.*\\\n)*.*)", makefile(), re.MULTILINE)
+    commands = set(" ".join(phony).replace("\\\n", " ").split())
+    assert len(phony) == len(MAKEFILES)
+    assert (
+        set(make_help(ROOT)) == commands - {"help"} == make_targets(makefile()) - {"help", ".PHONY"}
+    )
 
 
 def test_the_book_is_built_here_as_by_its_own_command() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert f"\t$(BIN)/{' '.join(COMMAND)}\n" in makefile
+    assert f"\t$(BIN)/{' '.join(COMMAND)}\n" in makefile()
 
 
 @pytest.mark.parametrize("name", GUIDES)
@@ -192,5 +217,5 @@ def test_commands_are_read_from_guides_and_makefiles() -> None:
 
 
 def test_the_files_of_the_tests_are_those_of_the_root() -> None:
-    assert all((ROOT / name).is_file() for name in [*FILES, *GUIDES, "Makefile"])
+    assert all((ROOT / name).is_file() for name in [*FILES, *GUIDES, *MAKEFILES])
     assert Path(sys.prefix) != Path(sys.base_prefix), "the tests run outside a virtual environment"

@@ -56,7 +56,7 @@ def text_problems(text: str) -> list[str]:
 def test_the_licence_names_folders_that_exist_and_those_of_instructors() -> None:
     head = (ROOT / "NOTICE").read_text(encoding="utf-8")
     folders = set(re.findall(r"(?<![\w/.])([a-z]+)/(?!\w)", head))
-    assert {"attnlib", "chapters", "grading", "practice"} <= folders
+    assert {"attnlib", "chapters", "grading"} <= folders
     assert [name for name in sorted(folders) if not (ROOT / name).is_dir()] == []
 
 
@@ -109,7 +109,8 @@ def test_no_code_hides_a_failure() -> None:
 
 def test_generated_files_are_not_in_git() -> None:
     generated = re.compile(
-        r"^(?:_build|release|feedback)/|__pycache__|\.egg-info/|\.db$|\.pyc$|-checkpoint\."
+        r"^(?:_build|colab|practice|release|feedback)/|__pycache__|\.egg-info/|\.db$|\.pyc$"
+        r"|-checkpoint\."
     )
     assert [name for name in tracked_files() if generated.search(name)] == []
 

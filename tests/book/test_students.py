@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 
-from tests.book.notebooks import ROOT, toc_pages
-from tests.book.test_pins import make_targets, promised_targets
-from tests.book.test_workflows import parsed
-from tools import students
+from book.model import Book
+from tests.book.notebooks import BOOK, ROOT, notebook
+from tests.book.test_pins import make_help, make_targets, makefile, promised_targets
+from tests.book.test_workflows import calls, parsed, problems
+from tools import colab, practice, students
 
 SECRET = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)\s*### END \1", re.DOTALL)
 
@@ -59,7 +60,7 @@ def tellers(folder: Path, pieces: list[str]) -> list[str]:
 def test_the_copy_has_no_file_of_a_problem_set_or_of_the_grader(copy: Path) -> None:
     left = names(copy)
     assert {"Makefile", "chapters/01_puzzle.ipynb", "attnlib/softmax.py"} <= left
-    assert [name for name in left if re.match(r"grading|tests|docs/reviews|\.git/", name)] == []
+    assert [name for name in left if re.match(r"grading|tests|\.git/", name)] == []
     assert [
         name for name in left if re.search(r"problem_set|grading(?!_report\.py|\.json)", name)
     ] == []
@@ -81,10 +82,19 @@ def test_a_solution_that_is_left_is_found(tmp_path: Path) -> None:
 
 def test_every_link_of_the_copy_leads_to_something_in_it(copy: Path) -> None:
     assert list(students.dangling(copy)) == []
-    pages = toc_pages(yaml.safe_load((copy / "_toc.yml").read_text(encoding="utf-8")))
-    whole = toc_pages(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
-    assert set(whole) - set(pages) == {"chapters/instructors", "chapters/grading"}
+    left_out = {page.name for page in BOOK.pages} - {page.name for page in Book(copy).pages}
+    assert left_out == {"chapters/instructors", "chapters/grading"}
     assert "*For instructors* (not in this copy)" in (copy / "index.ipynb").read_text("utf-8")
+
+
+def test_the_notebooks_that_the_copy_makes_lead_only_to_what_is_in_it(
+    copy: Path, tmp_path: Path
+) -> None:
+    made = tmp_path / "copy"
+    shutil.copytree(copy, made)
+    assert (colab.main(made), practice.main(made)) == (0, 0)
+    assert {"colab/01_puzzle.ipynb", "practice/01_puzzle.ipynb"} <= names(made)
+    assert list(students.dangling(made)) == []
 
 
 @pytest.mark.parametrize(
@@ -95,30 +105,34 @@ def test_every_link_of_the_copy_leads_to_something_in_it(copy: Path) -> None:
         ("index.ipynb", "{doc}`chapters/grading`"),
         ("chapters/changelog.md", "```{include} ../grading/README.md\n```"),
         ("README.md", "[the grader](grading/README.md)"),
-        ("_toc.yml", "      - file: chapters/instructors"),
+        ("_toc.yml", "chapters:\n  - file: chapters/instructors"),
     ],
 )
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / "chapters").mkdir()
     (tmp_path / "_toc.yml").write_text("root: index\n", encoding="utf-8")
-    (tmp_path / "index.ipynb").write_text("{doc}`index`", encoding="utf-8")
+    nbformat.write(notebook("{doc}`index`"), tmp_path / "index.ipynb")
     assert list(students.dangling(tmp_path)) == []
-    with (tmp_path / name).open("a", encoding="utf-8") as file:
-        file.write(f"\n{text}\n")
+    if name == "index.ipynb":
+        nbformat.write(notebook("{doc}`index`", f":::{{note}}\n{text}\n:::"), tmp_path / name)
+    else:
+        with (tmp_path / name).open("a", encoding="utf-8") as file:
+            file.write(f"\n{text}\n")
     assert len(list(students.dangling(tmp_path))) == 1
 
 
 def test_the_commands_of_the_copy_exist_and_have_what_they_call(copy: Path) -> None:
-    makefile = (copy / "Makefile").read_text(encoding="utf-8")
-    targets = make_targets(makefile)
+    rules = makefile(copy)
+    targets = make_targets(rules)
     assert {"book", "lab", "serve", "archive", "practice", "clean"} <= targets
     assert not {"test", "release", "grade", "formgrader", "students"} & targets
-    assert promised_targets((copy / "README.md").read_text(encoding="utf-8")) <= targets
-    assert set(re.findall(r'"make ([\w-]+)', makefile)) <= targets
+    for guide in ("README.md", "chapters/run.md"):
+        assert {"book", "lab"} <= promised_targets((copy / guide).read_text("utf-8")) <= targets
+    assert set(make_help(copy)) == targets - {"help", ".PHONY"}
     assert [
-        name for name in re.findall(r"\btools/\w+\.py", makefile) if not (copy / name).is_file()
+        name for name in re.findall(r"\btools/\w+\.py", rules) if not (copy / name).is_file()
     ] == []
-    assert "GRADING" not in makefile
+    assert "GRADING" not in rules
     dry = subprocess.run(
         ["make", "-n", "lab", "bench"], cwd=copy, capture_output=True, text=True, check=False
     )
@@ -126,39 +140,47 @@ def test_the_commands_of_the_copy_exist_and_have_what_they_call(copy: Path) -> N
 
 
 def test_the_workflow_of_the_copy_builds_and_publishes(copy: Path) -> None:
-    workflow = parsed((copy / ".github/workflows/book.yml").read_text(encoding="utf-8"))
-    assert list(workflow["jobs"]) == ["build", "publish"]
-    assert workflow["jobs"]["publish"]["needs"] == ["build"]
+    folder = copy / ".github" / "workflows"
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    assert set(texts) == {"book.yml", "publish.yml"}
+    assert [problem for name in texts for problem in problems(name, texts[name])] == []
+    book, caller = (parsed(texts[name]) for name in ("book.yml", "publish.yml"))
+    assert list(book["jobs"]) == ["build", "publish", "colab"]
+    assert book["jobs"]["publish"]["needs"] == ["build"]
+    assert set(re.findall(r"\bmake ([\w-]+)", texts["book.yml"])) <= make_targets(makefile(copy))
+    assert caller["on"] == {"push": {"branches": ["main"]}, "pull_request": None}
+    assert [calls("book.yml", job) for job in caller["jobs"].values()] == [True]
 
 
-def test_no_mark_is_left_in_the_copy(copy: Path) -> None:
-    texts = [copy / name for name in names(copy) if name.endswith((".md", ".yml", "Makefile"))]
-    mark = re.compile("not for students|<!-- for students")
-    assert [path.name for path in texts if mark.search(path.read_text(encoding="utf-8"))] == []
+def test_the_copy_has_files_of_its_own_and_no_part_of_another(copy: Path) -> None:
+    """What differs from the repository are the table of contents and links to what is left out."""
+    own = {name for name in students.tracked(ROOT) if name.startswith(students.OWN)}
+    given = {name.removeprefix(students.OWN) for name in own}
+    assert given == {"README.md", ".github/workflows/publish.yml"}
     assert "This is a copy for students" in (copy / "README.md").read_text(encoding="utf-8")
+    changed = {
+        name
+        for name in names(copy) - given
+        if (copy / name).read_bytes() != (ROOT / name).read_bytes()
+    }
+    assert {"_toc.yml", "index.ipynb"} <= changed
+    for name in changed - {"_toc.yml"}:
+        before, after = ((folder / name).read_text("utf-8") for folder in (ROOT, copy))
+        pairs = list(zip(before.splitlines(), after.splitlines(), strict=True))
+        assert all("{doc}" in old or "{ref}" in old for old, new in pairs if old != new)
 
 
 def test_every_name_in_the_lists_is_one_of_the_repository() -> None:
     known = students.tracked(ROOT)
     listed = (*students.KEPT, *students.LEFT_OUT)
-    assert [place for place in listed if not any(students.within(n, (place,)) for n in known)] == []
+    unknown = [
+        place for place in listed if not any(students.within(name, (place,)) for name in known)
+    ]
+    assert unknown == []
 
 
 def test_what_nobody_decided_on_stays_out() -> None:
     assert students.chosen(["exam/answers.md", "attnlib/a.py", "attnlibs/b.py"]) == ["attnlib/a.py"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# not for students: start\na\n",
-        "a\n# not for students: end\n",
-        "# not for students: start\n# not for students: start\n# not for students: end\n",
-    ],
-)
-def test_a_mark_without_its_other_half_is_an_error(text: str) -> None:
-    with pytest.raises(students.CopyError, match=r"nothing (starts|ends)"):
-        students.for_students(text)
 
 
 def test_a_folder_that_is_not_empty_is_left_alone(

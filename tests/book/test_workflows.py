@@ -13,13 +13,20 @@ import pytest
 import yaml
 
 from tests.book.notebooks import ROOT
+from tests.book.test_pins import make_targets, makefile
 
 FOLDER = ROOT / ".github"
 WORKFLOWS = sorted(path.name for path in (FOLDER / "workflows").iterdir())
 READING = {"contents": "read"}
+WRITING = {"contents": "write"}
+PUBLISHING = {"pages": "write", "id-token": "write"}
 # Jobs that may do more than read, with what they may.
 MORE = {
-    ("book.yml", "publish"): {"pages": "write", "id-token": "write"},
+    ("book.yml", "publish"): PUBLISHING,
+    ("book.yml", "colab"): WRITING,
+    # what calls book.yml has to grant what its jobs ask for
+    ("tests.yml", "book"): PUBLISHING | WRITING,
+    ("publish.yml", "book"): PUBLISHING | WRITING,  # of the copy for students
     ("newest.yml", "report"): READING | {"issues": "write"},
     ("links.yml", "report"): READING | {"issues": "write"},
 }
@@ -38,19 +45,20 @@ def parsed(content: str) -> dict[str, Any]:
 
 
 def commands(job: dict[str, Any]) -> list[str]:
-    return [step["run"] for step in job["steps"] if "run" in step]
+    return [step["run"] for step in job.get("steps", []) if "run" in step]
 
 
-def targets() -> set[str]:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    return set(re.findall(r"^([\w-]+):(?!=)", makefile, re.MULTILINE))
+def calls(name: str, job: dict[str, Any]) -> bool:
+    """Say whether a job is a call of a workflow of this repository."""
+    return job.get("uses") == f"./.github/workflows/{name}"
 
 
 def command_problems(command: str) -> list[str]:
     """Say what a command calls that is not there, or takes from where anybody can write."""
     problems = ["a value from outside is part of a command"] if "${{" in command else []
     made = re.findall(r"\bmake ([\w-]+)", command)
-    problems += [f"make {target} does not exist" for target in made if target not in targets()]
+    exist = make_targets(makefile())
+    problems += [f"make {target} does not exist" for target in made if target not in exist]
     scripts = re.findall(r"\bbash (\S+)", command)
     return problems + [f"{name} does not exist" for name in scripts if not (ROOT / name).is_file()]
 
@@ -62,17 +70,23 @@ def problems(name: str, content: str) -> list[str]:
     found += ["it names a secret"] * ("secrets." in content)
     found += ["strangers' code runs with rights"] * ("pull_request_target" in workflow["on"])
     used = [line.strip().removeprefix("- ") for line in content.splitlines() if "uses:" in line]
-    found += [f"not pinned: {line}" for line in used if not PINNED.fullmatch(line)]
+    local = [f"uses: ./.github/workflows/{called}" for called in CALLED]
+    found += [
+        f"not pinned: {line}" for line in used if not PINNED.fullmatch(line) and line not in local
+    ]
     for key, job in workflow["jobs"].items():
         if job.get("permissions", READING) != MORE.get((name, key), READING):
             found.append(f"{key} may do more than it needs")
-        if "timeout-minutes" not in job:
+        if "timeout-minutes" not in job and "uses" not in job:
             found.append(f"{key} may run for ever")
         needed = job.get("needs", [])
         found += [f"{key} waits for {other}" for other in needed if other not in workflow["jobs"]]
         for command in commands(job):
             found += command_problems(command)
     return found
+
+
+CALLED = [name for name in WORKFLOWS if "workflow_call" in parsed(text(name))["on"]]
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
@@ -102,10 +116,78 @@ def test_an_unsound_workflow_is_reported(old: str, new: str) -> None:
     assert len(problems("links.yml", content.replace(old, new, 1))) == 1
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("book.yml", "gone.yml"),
+        ("./.github/workflows/book.yml", "else/where/.github/workflows/book.yml@main"),
+        ("pages: write", "pages: write\n      issues: write"),
+        ("contents: write", "contents: read"),
+        ("needs: [test]", "needs: [tests]"),
+    ],
+)
+def test_an_unsound_call_is_reported(old: str, new: str) -> None:
+    content = text("tests.yml")
+    assert old in content
+    assert len(problems("tests.yml", content.replace(old, new, 1))) == 1
+
+
+def test_only_what_has_passed_the_tests_on_main_is_published() -> None:
+    jobs = {
+        (name, key): job for name in WORKFLOWS for key, job in parsed(text(name))["jobs"].items()
+    }
+    deploying = [at for at, job in jobs.items() if "actions/deploy-pages" in str(job)]
+    assert deploying == [("book.yml", "publish")]
+    publish = jobs["book.yml", "publish"]
+    assert publish["if"] == "github.ref == 'refs/heads/main' && github.event_name == 'push'"
+    assert publish["needs"] == ["build"]
+    # nothing starts that workflow but one job, which no condition lets run after a failure
+    assert set(parsed(text("book.yml"))["on"]) == {"workflow_call"}
+    assert [at for at, job in jobs.items() if calls("book.yml", job)] == [("tests.yml", "book")]
+    assert jobs["tests.yml", "book"]["needs"] == ["test"]
+    assert "if" not in jobs["tests.yml", "book"]
+    assert parsed(text("tests.yml"))["on"] == {"push": {"branches": ["main"]}, "pull_request": None}
+    assert commands(jobs["tests.yml", "test"])[-1] == "bash .ci/run"
+    assert "continue-on-error" not in text("tests.yml") + text("book.yml")
+
+
 def test_the_pages_take_their_address_from_where_they_are_published() -> None:
     """So a fork's pages link to the fork, and nobody has to edit anything."""
     address = parsed(text("book.yml"))["env"]["REPOSITORY_URL"]
     assert address == "${{ github.server_url }}/${{ github.repository }}"
+
+
+def test_the_generated_notebooks_are_the_one_commit_of_a_branch(tmp_path: Path) -> None:
+    """Twice, since the second time the branch is there already."""
+    job = parsed(text("book.yml"))["jobs"]["colab"]
+    assert job["needs"] == ["publish"], "only on the main branch and after the tests"
+    assert "if" not in job, "a condition could run it although publishing was left out"
+    make, push = commands(job)
+    assert make == "make colab practice"
+
+    def git(*arguments: str, folder: Path = tmp_path) -> str:
+        run = subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+        )
+        return run.stdout
+
+    git("init", "--quiet", "--bare", "server")
+    for state in ("first", "second"):
+        clone = tmp_path / state
+        git("clone", "--quiet", "server", state)
+        (clone / "chapters").mkdir()
+        for name in (".gitignore", "chapters/01.ipynb", "colab/01.ipynb", "practice/01.ipynb"):
+            (clone / name).parent.mkdir(exist_ok=True)
+            (clone / name).write_text(f"{state} {name}", encoding="utf-8")
+        (clone / ".gitignore").write_text("/colab/\n/practice/\n", encoding="utf-8")
+        environment = os.environ | {"GITHUB_SHA": state}
+        subprocess.run(["bash", "-ec", push], cwd=clone, env=environment, check=True)
+        log = git("log", "--format=%s", "colab", folder=tmp_path / "server")
+        assert log == f"Write the notebooks of {state}\n"
+        listed = git("ls-tree", "-r", "--name-only", "colab", folder=tmp_path / "server")
+        assert listed.split() == ["chapters/01.ipynb", "practice/01.ipynb"]
+        shown = git("show", "colab:chapters/01.ipynb", folder=tmp_path / "server")
+        assert shown == f"{state} colab/01.ipynb"
 
 
 def test_everything_is_run_again_on_a_schedule_with_the_newest_versions() -> None:

@@ -1,0 +1,101 @@
+# What the Makefile has for those who teach with the book or change it. Students do not get it.
+
+# `make lock UPGRADE=--upgrade` takes the newest versions; without it, pins that still fit stay.
+UPGRADE ?=
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header \
+	--no-annotate --no-emit-index-url $(UPGRADE)
+
+# The instructor's side, which no reader needs, has an environment of its own.
+GRADING := .venv-grading
+GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
+
+# What makes a package of attnlib, pinned like the rest.
+RELEASE := .venv-release
+RELEASE_RUN := $(subst $(VENV),$(RELEASE),$(RUN))
+
+.PHONY: test test-quick sizes lint format lock release-check students release grade grades-export \
+	formgrader grade-scheduler grade-worker bench-grading
+
+test: $(VENV)/.test ## run every test, the book's own cells included
+	@$(RUN) tools/run_tests.py $(ARGS)
+
+test-quick: $(VENV)/.test ## the mathematics and the texts alone: no site, no browser, no grader
+	@$(RUN) tools/run_tests.py --quick $(ARGS)
+
+sizes: $(VENV)/.book ## how large the book is: cells, lines, minutes
+	@$(RUN) tools/sizes.py
+
+lint: $(VENV)/.test ## check code and notebooks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(RUN) tools/notebooks.py check
+
+format: $(VENV)/.test ## mend what can be mended by itself
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(VENV)/.book ## write the pinned versions anew
+	$(PIP) uv
+	$(COMPILE) --extra book -o requirements.txt pyproject.toml
+	$(COMPILE) --extra grading -c requirements.txt -o requirements-grading.txt pyproject.toml
+	$(COMPILE) --extra book --extra test --extra grading -c requirements.txt \
+		-o requirements-dev.txt pyproject.toml
+	$(COMPILE) --extra release -c requirements-dev.txt -o requirements-release.txt pyproject.toml
+	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
+	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
+		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
+
+# What somebody who installs attnlib alone gets.
+release-check: $(RELEASE)/.ready ## build the package and try it where nothing else is installed
+	$(RELEASE_RUN) tools/release_check.py
+
+# What students get who are to run the book, and not to read the solutions of problem sets.
+students: export STUDENTS_OUT = $(OUT)
+students: $(VENV)/.book ## write a copy of the repository without grading and tests: OUT=...
+	@$(RUN) tools/students.py "$$STUDENTS_OUT"
+
+release: $(GRADING)/.ready ## write the problem sets as students get them to grading/release
+	$(GRADING_RUN) -m grading release
+
+# A value on the command line reaches the grader as it is, spaces and all.
+grade grades-export: export GRADE_OUT = $(OUT)
+grade grades-export: export GRADE_ROSTER = $(ROSTER)
+grade grades-export: export GRADE_DB = $(DB)
+grade: export GRADE_SUBMISSIONS = $(SUBMISSIONS)
+grade: export GRADE_SCHEDULER = $(SCHEDULER)
+grade: export GRADE_WORKERS = $(WORKERS)
+grade: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
+grade: export GRADE_ACCEPT = $(ACCEPT)
+grade: $(GRADING)/.ready ## mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=...
+	@$(GRADING_RUN) -m grading grade $(ARGS)
+
+grades-export: $(GRADING)/.ready ## write the marks in OUT=... for Canvas and Moodle
+	@$(GRADING_RUN) -m grading export $(ARGS)
+
+# JupyterLab with nbgrader's formgrader, in the folder where make grade has put its results.
+formgrader: $(GRADING)/.ready ## mark paragraphs by hand in a browser: OUT=...
+	@$(GRADING_RUN) -c "import os, sys; sys.exit(not os.path.exists(os.path.join(sys.argv[1], 'nbgrader_config.py')) and 'OUT must be a folder that make grade has filled')" "$(OUT)"
+	cd "$(OUT)" && "$(abspath $(GRADING_RUN))" -m jupyter lab $(ARGS)
+
+grade-scheduler: $(GRADING)/.ready ## for large courses: give work to each grade-worker
+	$(GRADING_RUN) -m distributed.cli.dask_scheduler --port 8786 $(ARGS)
+
+grade-worker: $(GRADING)/.ready ## mark on one more machine: SCHEDULER=...
+	$(GRADING_RUN) -m distributed.cli.dask_worker $(SCHEDULER) --nthreads 1 --nworkers $(or $(WORKERS),auto) $(ARGS)
+
+bench::
+	$(MAKE) bench-grading
+
+# Nothing else should run meanwhile: it goes by the time that the whole machine is at work.
+bench-grading: $(GRADING)/.ready ## time marking beside plain nbgrader, the last part of bench
+	$(GRADING_RUN) -m benchmarks.grading $(filter --quick --update,$(ARGS))
+
+$(GRADING)/.ready: requirements-grading.txt
+	$(PYTHON) -m venv $(GRADING)
+	$(GRADING_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-grading.txt
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(RELEASE)/.ready: requirements-release.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-release.txt
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
