@@ -38,6 +38,23 @@ def chapters(app: Sphinx) -> dict[str, Page]:
     return {page.name: page for page in book_in(Path(app.srcdir)).chapters}
 
 
+def told(app: Sphinx) -> Path:
+    """Return the file that holds what lists of chapters say."""
+    return Path(app.doctreedir) / "chapters.txt"
+
+
+def note_chapters(app: Sphinx) -> None:
+    """Write that file if a list would say something else: pages with one are then read anew."""
+    facts = [
+        (page.name, page.number, page.title, page.question, page.minutes, page.contract)
+        for page in chapters(app).values()
+    ]
+    path, text = told(app), repr(facts)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
 def measures(chapter: Page) -> list[nodes.Node]:
     """Return minutes and difficulty, the stars for the eye and the word for all.
 
@@ -127,8 +144,7 @@ class ChapterList(SphinxDirective):
         """Return the list in a box."""
         box = nodes.container(classes=[self.kind])
         listed = list(chapters(self.env.app).values())
-        for page in listed:
-            self.env.note_dependency(str(page.path))
+        self.env.note_dependency(str(told(self.env.app)))
         source = self.env.doc2path(self.env.docname)
         self.state.nested_parse(StringList(self.lines(listed), source), 0, box)
         return [box]
@@ -203,6 +219,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("chapter-list", ChapterList)
     app.add_directive("chapter-table", ChapterTable)
     app.connect("config-inited", note_source)
+    app.connect("builder-inited", note_chapters)
     app.connect("doctree-read", add_head)
     landing = LandingPage()
     app.connect("env-before-read-docs", landing.note)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from markdown_it.renderer import RendererHTML
@@ -101,8 +101,9 @@ def parser() -> MarkdownIt:
     return create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
 
 
+@lru_cache(maxsize=10_000)
 def tokens(text: str) -> list[Token]:
-    """Return the tokens of a Markdown text."""
+    """Return the tokens of a Markdown text, which nobody changes: several walks share them."""
     return parser().parse(text)
 
 

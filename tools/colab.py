@@ -139,7 +139,6 @@ def notebooks(book: Book, repository: str = "") -> dict[str, str]:
         except (PlainError, BookError) as error:
             message = f"{page.name}.ipynb: {error}"
             raise ColabError(message) from error
-        nbformat.validate(notebook)
         made[page.path.name] = nbformat.writes(notebook) + "\n"
     return made
 

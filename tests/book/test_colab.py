@@ -58,6 +58,7 @@ def formulas(texts: list[str]) -> list[str]:
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_notebook_runs_its_chapters_code_and_shows_nothing_raw(stem: str) -> None:
     made = stored(stem)
+    nbformat.validate(made)
     assert sources(made, "code")[1:] == sources(chapter(stem), "code")
     shown = sources(made, "markdown")
     assert not [found.group() for text in shown if (found := RAW.search(text))]

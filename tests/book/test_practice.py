@@ -108,6 +108,7 @@ def test_every_chapter_but_one_has_a_practice_notebook() -> None:
 class TestPractice:
     def test_it_is_plain_and_fresh(self, stem: str) -> None:
         content = stored(stem)
+        nbformat.validate(content)
         kinds = [cell.cell_type for cell in content.cells[:2]]
         assert kinds == ["markdown", "code"]
         assert content.metadata.keys() == {"kernelspec", "language_info", "made"}
