@@ -10,6 +10,7 @@ All of it comes from the model of the book, and nothing is typed a second time.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from book.model import Page, book_in
+from _ext.keeping import keep
+from book.model import Page, book_in, facts
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -45,11 +47,14 @@ def told(app: Sphinx) -> Path:
 
 def note_chapters(app: Sphinx) -> None:
     """Write that file if a list would say something else: pages with one are then read anew."""
-    facts = [
+    kept = Path(app.doctreedir) / "facts.json"
+    before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
+    keep(kept, json.dumps(facts(book_in(Path(app.srcdir)).pages, before)).encode())
+    listed = [
         (page.name, page.number, page.title, page.question, page.minutes, page.contract)
         for page in chapters(app).values()
     ]
-    path, text = told(app), repr(facts)
+    path, text = told(app), repr(listed)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -214,6 +214,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", side_by_side.keep)
     app.connect("build-finished", side_by_side.stop)
     app.connect("env-updated", write_side_by_side)
+    # a build makes millions of objects that stay: to look for rings among them takes long
+    gc.set_threshold(100_000, 50, 50)
     # at its end Python would look once more for rings among the nodes of all pages: for seconds
     atexit.register(gc.freeze)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

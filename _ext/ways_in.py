@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import json
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,8 @@ from urllib.parse import quote, urlsplit
 from docutils import nodes
 from sphinx.util import logging
 
-from book.model import BookError, book_in
+from _ext.keeping import keep
+from book.model import Book, BookError, book_in
 from tools import colab, practice
 
 if TYPE_CHECKING:
@@ -36,6 +38,9 @@ ROOM = "ways-in"
 """The class of the place that a chapter's head keeps for the line."""
 BINDER = "https://mybinder.org/v2"
 BINDER_HOSTS = {"github.com": "gh", "gitlab.com": "gl"}
+ROOT = Path(__file__).resolve().parent.parent
+MAKERS = ("book", "tools", "attnlib/exercises")
+"""The folders of the code that makes the notebooks."""
 COLAB_BRANCH = "colab"
 """The branch to which .github/workflows/book.yml writes what Colab opens."""
 
@@ -177,13 +182,58 @@ def add_ways(app: Sphinx, document: nodes.document, page: str) -> None:
     title.parent.insert(title.parent.index(title) + 1, markup)
 
 
+def surroundings(book: Book, repository: str) -> bytes:
+    """Return a digest of all that a page's notebooks have from elsewhere."""
+    pages = [(page.name, page.number, page.title) for page in book.pages]
+    labels = [
+        (label, target.kind, target.number, target.title, target.page.name)
+        for label, target in book.targets.items()
+    ]
+    code = sorted(path for folder in MAKERS for path in (ROOT / folder).glob("*.py"))
+    texts = [path.read_bytes() for path in (*code, book.root / "references.bib")]
+    return hashlib.sha256(b"".join([repr((repository, pages, labels)).encode(), *texts])).digest()
+
+
+def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the notebooks in plain Markdown and those for practice, by the names of their files.
+
+    Parameters
+    ----------
+    book : Book
+        The book.
+    repository : str
+        Address of the repository; may be empty.
+    kept : Path
+        File of the last build's notebooks, of which those are taken whose page is the same, and
+        what it has from elsewhere. Those of this build are put there.
+    """
+    around = surroundings(book, repository)
+    before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
+    after = {}
+    for page in colab.offered(book):
+        digest = hashlib.sha256(around + page.path.read_bytes()).hexdigest()
+        after[page.path.name] = before.get(page.path.name, {})
+        if after[page.path.name].get("digest") != digest:
+            after[page.path.name] = {
+                "digest": digest,
+                "plain": colab.notebooks(book, repository, [page]),
+                "practice": practice.notebooks(book, [page]),
+            }
+    keep(kept, json.dumps(after).encode())
+    plain, exercises = {}, {}
+    for made in after.values():
+        plain |= made["plain"]
+        exercises |= made["practice"]
+    return plain, exercises
+
+
 def make_notebooks(app: Sphinx) -> None:
     """Make all notebooks, and write those for practice, which pages link as files."""
     root = Path(app.srcdir)
     repository, _branch = source(app.config)
     try:
-        plain = colab.notebooks(book_in(root), repository)
-        exercises = practice.notebooks(book_in(root))
+        kept = Path(app.doctreedir) / "notebooks.json"
+        plain, exercises = notebooks(book_in(root), repository, kept)
     except (BookError, colab.ColabError, practice.PracticeError) as error:
         LOGGER.warning("%s", error)
         return

@@ -6,10 +6,11 @@ text asks it: notebooks for Colab and for practice, cards, slides, reading times
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -302,8 +303,12 @@ class Page:
                 found.append(Prediction(block.body.strip(), asks[0] if asks else None))
         return found
 
-    def labels(self) -> Iterator[tuple[str, str, str]]:
-        """Yield each label with its kind and title, in the order of the site's numbers."""
+    @cached_property
+    def labels(self) -> list[tuple[str, str, str]]:
+        """Each label with its kind and title, in the order of the site's numbers."""
+        return list(self._labels())
+
+    def _labels(self) -> Iterator[tuple[str, str, str]]:
         for cell in self.cells:
             if figure := figure_of(cell):
                 yield figure.name, "figure", figure.caption
@@ -317,6 +322,29 @@ class Page:
                     yield block.label, block.kind, block.title or block.body.strip()
                 elif block.kind.startswith("prf:"):
                     yield block.label, block.kind.removeprefix("prf:"), block.title
+
+
+FACTS = ("title", "question", "contract", "minutes", "labels")
+"""What pages say of each other."""
+
+
+def facts(pages: Iterable[Page], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of pages by their digests, and read only those that have changed.
+
+    Parameters
+    ----------
+    pages : iterable of Page
+        The pages. Those whose facts are known are given them.
+    before : mapping of str to dict
+        What this returned before.
+    """
+    code = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    found = {}
+    for page in pages:
+        digest = hashlib.sha256(code + page.path.read_bytes()).hexdigest()
+        vars(page).update(before.get(digest, {}))
+        found[digest] = {name: getattr(page, name) for name in FACTS}
+    return found
 
 
 @cache
@@ -387,7 +415,7 @@ class Book:
         found: dict[str, Target] = {}
         for page in self.notebooks:
             count: Counter[str] = Counter()
-            for label, kind, title in page.labels():
+            for label, kind, title in page.labels:
                 count[kind] += 1
                 number = f"{page.number}.{count[kind]}" if page.number else str(count[kind])
                 if kind == "chapter":

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,12 +129,17 @@ class ForColab(Plain):
         return v4.new_notebook(cells=cells, metadata=metadata)
 
 
-def notebooks(book: Book, repository: str = "") -> dict[str, str]:
-    """Return the text of each notebook by the name of its file."""
+def offered(book: Book) -> list[Page]:
+    """List the pages that have a notebook: all but the landing page, which is for the site."""
+    return [page for page in book.notebooks if page is not book.pages[0]]
+
+
+def notebooks(
+    book: Book, repository: str = "", pages: Iterable[Page] | None = None
+) -> dict[str, str]:
+    """Return the text of each notebook, or of those of some pages, by the name of its file."""
     writer, made = ForColab(book, repository), {}
-    for page in book.notebooks:
-        if page is book.pages[0]:
-            continue  # the landing page is for the site
+    for page in offered(book) if pages is None else pages:
         try:
             notebook = writer.notebook(page)
         except (PlainError, BookError) as error:

@@ -39,7 +39,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from textwrap import wrap
 from types import MappingProxyType
@@ -268,10 +268,10 @@ class ForPractice(Plain):
         return [*cells, v4.new_code_cell(answer, id=f"{name}-answer")]
 
 
-def notebooks(book: Book) -> dict[str, str]:
-    """Return the text of each practice notebook by the name of its file."""
+def notebooks(book: Book, pages: Iterable[Page] | None = None) -> dict[str, str]:
+    """Return the practice notebooks of all or some chapters by the names of their files."""
     writer, made = ForPractice(book, "../chapters/"), {}
-    for page in book.chapters:
+    for page in book.chapters if pages is None else pages:
         try:
             if not page.exercises:
                 continue

@@ -172,7 +172,7 @@ def absent(root: Path, names: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for page in Book(root).pages:
         if page.path.relative_to(root).as_posix() not in names:
-            labels = [label for label, *_ in page.labels()]
+            labels = [label for label, *_ in page.labels]
             found |= dict.fromkeys([page.name, *labels], page.title)
     return found
 

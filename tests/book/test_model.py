@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from book.markdown import blocks, roles
-from book.model import Book, BookError, Page
+from book.model import Book, BookError, Page, facts
 from tests.book.notebooks import BOOK, NOTEBOOKS, PAGES, ROOT, code, notebook, write_contents
 
 BACK_MATTER = {
@@ -41,12 +42,27 @@ def test_the_chapters_have_numbers_in_order_and_topics() -> None:
     assert all(page.question.endswith("?") for page in BOOK.chapters)
 
 
+def test_facts_of_an_earlier_build_are_taken_only_where_nothing_changed(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "chapters", tmp_path / "chapters")
+    write_contents(tmp_path, *(page.stem for page in BOOK.chapters))
+    before = facts(Book(tmp_path).pages, {})
+    assert len(before) == 1 + len(BOOK.chapters)
+    marked = {digest: known | {"title": "Known"} for digest, known in before.items()}
+    chapter = tmp_path / "chapters" / "02_variance.ipynb"
+    chapter.write_text(chapter.read_text(encoding="utf-8").replace("(ch-", "(chapter-", 1))
+    book = Book(tmp_path)
+    after = facts(book.pages, marked)
+    assert [page.name for page in book.pages if page.title != "Known"] == ["chapters/02_variance"]
+    assert "chapter-variance" in [label for label, *_ in book.page("02_variance").labels]
+    assert len(after.keys() - before.keys()) == 1
+
+
 def test_the_back_matter_is_there() -> None:
     assert {page.stem for page in BOOK.pages} >= BACK_MATTER
 
 
 def test_no_label_is_given_twice() -> None:
-    labels = [label for page in BOOK.notebooks for label, *_ in page.labels()]
+    labels = [label for page in BOOK.notebooks for label, *_ in page.labels]
     assert len(labels) == len(set(labels))
     names = [one.name for page in BOOK.chapters for one in page.exercises]
     assert len(names) == len(set(names)) > 30

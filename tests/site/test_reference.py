@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import pkgutil
 from pathlib import Path
 
@@ -44,6 +45,14 @@ def entries(page: BeautifulSoup) -> dict[str, Tag]:
     """Return the entries of a page of the reference by the names that they describe."""
     titles = page.select("dl.py > dt.sig[id]")
     return {str(title["id"]): title.parent for title in titles if "attnlib." in str(title["id"])}
+
+
+def test_no_page_is_stored_with_more_than_itself(site: Path) -> None:
+    stored = sorted((site.parent / ".doctrees").rglob("*.doctree"))
+    assert len(stored) > len(STEMS)
+    for path in stored:
+        document = pickle.loads(path.read_bytes())  # noqa: S301 - our own build wrote it
+        assert all(node.document is document for node in document.findall()), path.name
 
 
 @pytest.fixture(scope="module")

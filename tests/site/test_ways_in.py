@@ -6,6 +6,7 @@ import base64
 import doctest
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -19,6 +20,7 @@ from bs4 import BeautifulSoup
 from nbformat import v4
 
 from _ext import book_site, ways_in
+from book.model import Book
 from tests.book.notebooks import BOOK, CHAPTERS, ROOT, notebook, write_contents
 from tests.book.test_practice import BIBLIOGRAPHY, chapter
 from tests.site import pages
@@ -55,6 +57,58 @@ def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
     made = nbformat.read(saved, as_version=4)
     wanted = nbformat.reads(plain()[Path(name).name], as_version=4)
     assert [cell.source for cell in made.cells[1:]] == [cell.source for cell in wanted.cells[1:]]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Return a copy of the book's texts."""
+    (tmp_path / "grading").mkdir()
+    included = ("CHANGELOG.md", "grading/README.md")
+    for name in ("_toc.yml", "references.bib", "index.ipynb", *included):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "chapters", tmp_path / "chapters")
+    return tmp_path
+
+
+def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own: Path) -> None:
+    kept = own / "kept.json"
+
+    def follow() -> set[str]:
+        """Build after a change, and name the notebooks that it changed."""
+        before = json.loads(kept.read_text()) if kept.is_file() else {}
+        assert ways_in.notebooks(Book(own), ADDRESS, kept) == (
+            colab.notebooks(Book(own), ADDRESS),
+            practice.notebooks(Book(own)),
+        )
+        after = json.loads(kept.read_text())
+        return {name for name in after if after[name] != before.get(name)}
+
+    assert follow() == {Path(name).name for name in NOTEBOOKS}
+    assert follow() == set()
+    chapter = own / "chapters" / "05_divisor.ipynb"
+    chapter.write_text(chapter.read_text().replace(" the ", "  the ", 1))
+    assert follow() == {chapter.name}
+    toc = (own / "_toc.yml").read_text()
+    lines = [f"      - file: chapters/{name}\n" for name in ("08_training", "09_temperature")]
+    assert "".join(lines) in toc
+    (own / "_toc.yml").write_text(toc.replace("".join(lines), "".join(lines[::-1])))
+    assert len(follow()) > 10, "other chapters name these two by their numbers"
+    poisoned = {name: made | {"plain": {}} for name, made in json.loads(kept.read_text()).items()}
+    kept.write_text(json.dumps(poisoned))
+    assert ways_in.notebooks(Book(own), ADDRESS, kept)[0] == {}, "nothing is made twice"
+
+
+def test_what_makes_notebooks_makes_them_anew(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ways_in.surroundings(Book(own), ADDRESS)
+    assert ways_in.surroundings(Book(own), "") != before
+    for name in ("book/plain.py", "book/markdown.py", "tools/colab.py", "tools/practice.py"):
+        maker = own / "code" / name
+        maker.parent.mkdir(parents=True, exist_ok=True)
+        maker.write_text("0\n")
+        monkeypatch.setattr(ways_in, "ROOT", own / "code")
+        first = ways_in.surroundings(Book(own), ADDRESS)
+        maker.write_text("1\n")
+        assert ways_in.surroundings(Book(own), ADDRESS) != first, name
 
 
 def test_chapters_offer_their_practice_notebooks(site: Path) -> None:
