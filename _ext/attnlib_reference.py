@@ -17,6 +17,7 @@ import importlib
 import inspect
 import re
 from dataclasses import MISSING, fields, is_dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ForwardRef
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 PACKAGE = "attnlib"
+PACKAGES = (PACKAGE, "attnbook")
+"""Where modules are looked for that a page names."""
 BOOK_CLASS = "in-the-book"
 _ON = r"(?:on(?:\s+the)?|of(?=\s+exercises))\s+"
 PHRASE = re.compile(
@@ -199,6 +202,27 @@ def _definition_list(body: str) -> str:
     return re.sub(r"^(\S.*)(?!\n +\S)$", r"\1\n    ..", escaped, flags=re.MULTILINE)
 
 
+def module_named(stem: str) -> ModuleType:
+    """Import the module of a name from the package that has it.
+
+    Examples
+    --------
+    >>> module_named("scores").__name__, module_named("figures").__name__
+    ('attnlib.scores', 'attnbook.figures')
+    """
+    names = [f"{package}.{stem}" for package in PACKAGES]
+    found = [name for name in names if find_spec(name)]
+    if len(found) != 1:
+        message = f"one of {' and '.join(names)} must exist, and {found or 'none'} does"
+        raise ImportError(message)
+    return importlib.import_module(found[0])
+
+
+def is_ours(name: str) -> bool:
+    """Say whether a dotted name is in one of the packages."""
+    return name.partition(".")[0] in PACKAGES
+
+
 def public_names(module: ModuleType) -> tuple[list[str], list[str]]:
     """Return a module's public names: those that it defines, as they stand in it, and others.
 
@@ -312,8 +336,8 @@ class _Generated(SphinxDirective):
         return container.children
 
     def module(self, stem: str) -> ModuleType:
-        """Import a module of the package, and note that the page depends on it."""
-        module = importlib.import_module(f"{PACKAGE}.{stem}")
+        """Import a module, and note that the page depends on it."""
+        module = module_named(stem)
         self.env.note_dependency(str(module.__file__))
         return module
 
@@ -364,7 +388,7 @@ def render_docstring(
     app: Sphinx, _what: str, name: str, _member: Any, _options: Any, lines: list[str]
 ) -> None:
     """Replace a docstring that autodoc has found by its reStructuredText."""
-    if not name.startswith(f"{PACKAGE}."):
+    if not is_ours(name):
         return
     known, docstring = known_pages(Path(app.srcdir)), "\n".join(lines)
     for said, target in named_pages(docstring, known):
@@ -426,7 +450,7 @@ def render_signature(
     _returns: str | None,
 ) -> tuple[str, str | None] | None:
     """Show types by the names that the source gives them, not by what these stand for."""
-    if what in {"function", "class"} and name.startswith(f"{PACKAGE}."):
+    if what in {"function", "class"} and is_ours(name):
         return signature_text(member)
     return None
 
@@ -444,7 +468,7 @@ def link_type(
     homes = {
         full
         for full, entry in domain.objects.items()
-        if full.startswith(PACKAGE) and full.endswith(f".{name}") and not entry.aliased
+        if is_ours(full) and full.endswith(f".{name}") and not entry.aliased
     }
     if len(homes) != 1:
         return None

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx_exercise.nodes import is_exercise_enumerable_node, solution_node
 
-from attnlib.exercises._exercise import exercises
-from attnlib.exercises._judges import Number, Pick
+from attnbook.exercises._exercise import exercises
+from attnbook.exercises._judges import Number, Pick
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,7 +91,7 @@ def places(name: str, tasks: Iterable[str]) -> dict[str, list[str]]:
     Parameters
     ----------
     name : str
-        The exercise as `attnlib.exercises` knows it.
+        The exercise as `attnbook.exercises` knows it.
     tasks : iterable of str
         The words of its points.
 

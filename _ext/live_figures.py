@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnlib.figures._base import HERE, own_source, shared_source, style_source
+from attnbook.figures._base import HERE, own_source, shared_source, style_source
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

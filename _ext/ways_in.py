@@ -39,7 +39,7 @@ ROOM = "ways-in"
 BINDER = "https://mybinder.org/v2"
 BINDER_HOSTS = {"github.com": "gh", "gitlab.com": "gl"}
 ROOT = Path(__file__).resolve().parent.parent
-MAKERS = ("book", "tools", "attnlib/exercises")
+MAKERS = ("book", "tools", "attnbook/exercises")
 """The folders of the code that makes the notebooks."""
 COLAB_BRANCH = "colab"
 """The branch to which .github/workflows/book.yml writes what Colab opens."""

@@ -1,5 +1,5 @@
-"""What the chapters say about numbers beside the mathematics: estimates with their errors, rows."""
+"""What a page shows and asks: figures, plots, exercises, and what chapters compute with attnlib."""
 
-from attnbook.estimates import mean_and_error, row
+from attnbook.chapters.estimates import mean_and_error, row
 
 __all__ = ["mean_and_error", "row"]

@@ -78,7 +78,7 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
-    from attnlib import plotting
+    from attnbook import plotting
 
     figure = plotting.time_ratios(*report.panels(results))
     for suffix in ("svg", "png"):

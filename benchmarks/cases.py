@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import attnlib
-from attnlib import sweeps
+from attnbook import sweeps
 from benchmarks import floor, memory, models, peers
 from benchmarks.report import LENGTHS
 from benchmarks.timing import Pace, interleave, medians, ratio

@@ -118,7 +118,7 @@ def places(site: Path) -> dict[str, Path]:
 
 def weight(page: Path, name: str) -> int:
     """Return the bytes that a figure adds to a page: module, style and markup, compressed."""
-    from attnlib.figures._base import own_source, shared_source, style_source
+    from attnbook.figures._base import own_source, shared_source, style_source
 
     text = page.read_text(encoding="utf-8")
     start = text.index(f'data-figure="{name}"')

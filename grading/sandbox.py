@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 INSIDE = ("_inside.py", "_wire.py")
 # modules of the project that may be installed beside the packages that a submission needs
-ABSENT = ("attnlib", "grading")
+ABSENT = ("attnbook", "attnlib", "grading")
 INTERVAL = 0.05
 # for an interrupted cell to show its traceback, on a machine with much to do
 START_SECONDS = 60.0

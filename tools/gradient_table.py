@@ -23,7 +23,7 @@ from attnlib import (  # noqa: E402
     sample_query_gradients,
 )
 
-TABLE = ROOT / "attnlib" / "figures" / "gradient_quantiles.json"
+TABLE = ROOT / "attnbook" / "figures" / "gradient_quantiles.json"
 WIDTHS = tuple(2**power for power in range(11))
 KEYS = (2, 4, 16, 64, 256, 1024)
 SAMPLERS = {"query": sample_query_gradients, "key": sample_key_gradients}

@@ -13,9 +13,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from attnlib.figures import initialiser  # noqa: E402
+from attnbook.figures import initialiser  # noqa: E402
 
-TABLE = ROOT / "attnlib" / "figures" / "initialiser.json"
+TABLE = ROOT / "attnbook" / "figures" / "initialiser.json"
 
 
 def main() -> None:

@@ -50,8 +50,8 @@ from nbformat import NotebookNode, v4
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from attnlib.exercises._exercise import exercises  # noqa: E402
-from attnlib.exercises._judges import Pick  # noqa: E402
+from attnbook.exercises._exercise import exercises  # noqa: E402
+from attnbook.exercises._judges import Pick  # noqa: E402
 from book.markdown import Block  # noqa: E402
 from book.model import LABEL, Book, BookError, Exercise, Page, Target  # noqa: E402
 from book.plain import Plain, PlainError  # noqa: E402
@@ -78,7 +78,7 @@ IMPORTS = """import math
 try:
     import numpy as np
 
-    from attnlib.exercises import check
+    from attnbook.exercises import check
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"This Python has no {missing.name}, which exercises need. The top of the notebook says "

@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from attnlib.figures.training_player import LEVELS, OPTIMIZERS, RECORDING, STEPS, WIDTHS  # noqa: E402
+from attnbook.figures.training_player import LEVELS, OPTIMIZERS, RECORDING, STEPS, WIDTHS  # noqa: E402
+from attnbook.sweeps import ARMS, QUICK_ARMS, REPORT_SEEDS, Setting, load_ablation  # noqa: E402
 from attnlib.group_mean import (  # noqa: E402
     Batch,
     GroupMeanTask,
@@ -29,7 +30,6 @@ from attnlib.group_mean import (  # noqa: E402
     matching_tokens,
 )
 from attnlib.optimizers import initial_state  # noqa: E402
-from attnlib.sweeps import ARMS, QUICK_ARMS, REPORT_SEEDS, Setting, load_ablation  # noqa: E402
 from attnlib.training import (  # noqa: E402
     BATCH_SIZE,
     TEST_SIZE,

@@ -29,7 +29,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -38,7 +38,7 @@ from _pytest.runner import runtestprotocol
 import attnlib
 
 HERE = Path(__file__).parent
-PACKAGE = HERE.parents[1] / "attnlib"
+ROOT = HERE.parents[1]
 TEST_FILES = {
     "softmax": ["test_softmax.py", "test_errors.py"],
     "attention": ["test_attention.py", "test_errors.py"],
@@ -55,7 +55,7 @@ TEST_FILES = {
     "group_mean": ["test_training.py"],
     "optimizers": ["test_training.py"],
     "_progress": ["test_training.py"],
-    "sweeps": ["test_sweeps.py"],
+    "sweeps": ["../attnbook/test_sweeps.py"],
     "_validation": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
 }
 QUICK = 0.02
@@ -238,9 +238,20 @@ def _shown(node: ast.AST) -> str:
     return text if len(text) <= 90 else f"{text[:60]}...{text[-27:]}"
 
 
+def source(module: str) -> Path:
+    """Return the file of a module: of attnlib, or else of attnbook."""
+    path = ROOT / "attnlib" / f"{module}.py"
+    return path if path.is_file() else ROOT / "attnbook" / f"{module}.py"
+
+
+def imported(module: str) -> ModuleType:
+    """Return a module that the tests have imported."""
+    return sys.modules[f"{source(module).parent.name}.{module}"]
+
+
 def install(function: ast.FunctionDef, module: str) -> None:
     """Put the altered function's code and defaults in place of the original's."""
-    original: FunctionType = getattr(sys.modules[f"attnlib.{module}"], function.name)
+    original: FunctionType = getattr(imported(module), function.name)
     special = importlib.import_module("scipy.special")
     original.__globals__.update({name: getattr(special, name) for name in SPECIAL.values()})
     namespace = dict(original.__globals__)
@@ -255,8 +266,8 @@ def install(function: ast.FunctionDef, module: str) -> None:
 def watch(module: str) -> set[str]:
     """Let every function of the module put its name into the set returned when it is called."""
     called: set[str] = set()
-    vars(sys.modules[f"attnlib.{module}"])["_called"] = called
-    for function in ast.parse((PACKAGE / f"{module}.py").read_text("utf-8")).body:
+    vars(imported(module))["_called"] = called
+    for function in ast.parse(source(module).read_text("utf-8")).body:
         if isinstance(function, ast.FunctionDef):
             function.body[0:0] = ast.parse(f"_called.add({function.name!r})").body
             install(function, module)
@@ -268,14 +279,14 @@ def concerns(item: pytest.Item, module: str) -> bool:
 
     The errors of other modules' functions are left out, unless many modules use this one.
     """
-    if item.path.name not in TEST_FILES[module]:
+    if item.path not in {(HERE / name).resolve() for name in TEST_FILES[module]}:
         return False
     if module.startswith("_") or item.path.name != "test_errors.py":
         return True
     if not hasattr(item, "callspec"):
         return True
     function = getattr(attnlib, item.callspec.params.get("name", ""), None)
-    return getattr(function, "__module__", None) == f"attnlib.{module}"
+    return getattr(function, "__module__", None) == imported(module).__name__
 
 
 class Callers:
@@ -313,7 +324,7 @@ class MutationRun:
         gc.freeze()  # else the children copy every page that the collector marks
         for module, equivalent in self.equivalent.items():
             count, survivors, unseen = 0, [], set(equivalent)
-            for change, function in mutants((PACKAGE / f"{module}.py").read_text("utf-8")):
+            for change, function in mutants(source(module).read_text("utf-8")):
                 count += 1
                 unseen.discard(change)
                 tests = callers.get((module, function.name))
@@ -389,7 +400,7 @@ def main(*asked: str) -> int:
     arguments = [
         *(str(HERE / name) for name in files),
         f"--confcutdir={HERE}",
-        f"--rootdir={HERE.parents[1]}",
+        f"--rootdir={ROOT}",
         "-m",
         "not not_for_mutants",
         "-qq",

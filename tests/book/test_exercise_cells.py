@@ -10,8 +10,8 @@ from importlib import import_module
 import nbformat
 import pytest
 
-from attnlib.exercises._exercise import exercises
-from attnlib.exercises._judges import Number, Pick
+from attnbook.exercises._exercise import exercises
+from attnbook.exercises._judges import Number, Pick
 from book.model import Page
 from tests.book.notebooks import BOOK, CHAPTERS, ROOT, code, notebook, printed, read
 from tools.practice import BEGIN, END, names_stored
@@ -214,7 +214,7 @@ def chapter_problems(
 
 @pytest.mark.parametrize("page", WITH_EXERCISES, ids=lambda page: page.topic)
 def test_the_exercises_of_a_chapter_have_their_form(page: Page) -> None:
-    module = import_module(f"attnlib.exercises.chapter_{page.topic}")
+    module = import_module(f"attnbook.exercises.chapter_{page.topic}")
     known = {exercise.name: list(exercise.parts) for exercise in module.EXERCISES}
     problems = chapter_problems(page.notebook, known, whole=f"{page.name}.ipynb" == ALL)
     assert not problems, "\n".join(problems)
@@ -223,7 +223,7 @@ def test_the_exercises_of_a_chapter_have_their_form(page: Page) -> None:
 def test_every_check_belongs_to_one_exercise_of_the_book() -> None:
     asked = [one.name for name in CHAPTERS for one in found_exercises(read(name))]
     assert sorted(asked) == sorted(exercises())
-    modules = [path.stem for path in (ROOT / "attnlib" / "exercises").glob("chapter_*.py")]
+    modules = [path.stem for path in (ROOT / "attnbook" / "exercises").glob("chapter_*.py")]
     assert sorted(modules) == sorted(f"chapter_{page.topic}" for page in WITH_EXERCISES)
 
 
@@ -339,7 +339,7 @@ def test_a_single_part_needs_no_name() -> None:
         {"task": f"{TASK}\n\n{HINT}".replace("NAME", "a")},
         {"task": f"{TASK}\n\n{HINT}".replace("NAME", "d")},
         {"task": f"{TASK}\n\n{HINT}".replace("dropdown hint", "hint")},
-        {"ask": 'from attnlib.figures import Ask\n\nAsk("NAME")'},
+        {"ask": 'from attnbook.figures import Ask\n\nAsk("NAME")'},
         {"ask": ASK.replace("NAME", "a")},
         {"tags": ("ask",)},
         {"tags": ("remove-input",)},

@@ -43,7 +43,7 @@ What is twice 5<!-- {five} -->?
 IMPORTS = """import matplotlib.pyplot as plt
 import numpy as np
 
-from attnlib.figures import Choice
+from attnbook.figures import Choice
 
 five = 5"""
 CHOICE = 'Choice({"less": (0, 9), "ten": (10, 11)}, 2 * five, f"It is {2 * five}.")'

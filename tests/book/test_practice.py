@@ -15,9 +15,9 @@ import nbformat
 import numpy as np
 import pytest
 
-from attnlib.exercises._exercise import Exercise, exercises
-from attnlib.exercises._judges import Function, Pick
-from attnlib.exercises._verdict import Verdict
+from attnbook.exercises._exercise import Exercise, exercises
+from attnbook.exercises._judges import Function, Pick
+from attnbook.exercises._verdict import Verdict
 from book.model import Book, BookError, Page
 from tests.book.notebooks import BOOK, ROOT, code, notebook, read, write_contents
 from tools import practice
@@ -345,7 +345,7 @@ def test_the_cells_come_in_order_and_have_ids_of_their_own(small: Path) -> None:
     assert "# the standard deviation of q·k\nplain = ...  # your answer" in made.cells[5].source
 
 
-@pytest.mark.parametrize("missing", ["numpy", "attnlib.exercises"])
+@pytest.mark.parametrize("missing", ["numpy", "attnbook.exercises"])
 def test_a_missing_package_is_named_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:

@@ -18,17 +18,23 @@ import numpy as np
 import pytest
 from docutils.core import publish_doctree
 
+import attnbook
 import attnlib
 from _ext import attnlib_reference as reference
 from tests.book.notebooks import NOTEBOOKS, ROOT, read
 
+NOT_DESCRIBED = {"chapters"}
+"""What chapters compute with attnlib is read where it is: each part has one caller."""
 STEMS = sorted(
-    module.name for module in pkgutil.iter_modules(attnlib.__path__) if module.name[0] != "_"
+    module.name
+    for package in (attnlib, attnbook)
+    for module in pkgutil.iter_modules(package.__path__)
+    if module.name[0] != "_" and module.name not in NOT_DESCRIBED
 )
 CALLABLES = [
     (stem, name)
     for stem in STEMS
-    for name in reference.public_names(importlib.import_module(f"attnlib.{stem}"))[0]
+    for name in reference.public_names(reference.module_named(stem))[0]
     if not name.isupper()
 ]
 KNOWN = reference.known_pages(ROOT)
@@ -36,7 +42,7 @@ PAGES = [ROOT / "chapters" / "reference.md", *sorted((ROOT / "chapters/reference
 
 
 def docstring(stem: str, name: str) -> str:
-    return inspect.getdoc(getattr(importlib.import_module(f"attnlib.{stem}"), name)) or ""
+    return inspect.getdoc(getattr(reference.module_named(stem), name)) or ""
 
 
 def directives(name: str) -> Iterator[str]:
@@ -55,9 +61,7 @@ def test_each_module_has_one_part_of_the_reference_and_one_line_of_its_list() ->
 
 def test_each_public_name_is_in_one_module_alone() -> None:
     own = [
-        name
-        for stem in STEMS
-        for name in reference.public_names(importlib.import_module(f"attnlib.{stem}"))[0]
+        name for stem in STEMS for name in reference.public_names(reference.module_named(stem))[0]
     ]
     assert len(set(own)) == len(own)
     assert set(attnlib.__all__) <= set(own)
@@ -165,7 +169,7 @@ def nodes(page: str) -> list[ast.AST]:
 
 
 def drawn_figures(page: str) -> set[str]:
-    """Return the functions of attnlib.plotting that a notebook calls."""
+    """Return the functions of attnbook.plotting that a notebook calls."""
     return {
         node.attr
         for node in nodes(page)

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from _ext.live_figures import STYLES, page_script
-from attnlib.exercises import check
-from attnlib.exercises._exercise import exercises
-from attnlib.exercises._judges import Number, Pick
-from attnlib.figures import Ask
-from attnlib.figures._base import (
+from attnbook.exercises import check
+from attnbook.exercises._exercise import exercises
+from attnbook.exercises._judges import Number, Pick
+from attnbook.figures import Ask
+from attnbook.figures._base import (
     ONE_NUMBER,
     own_source,
     read_number,
     shared_source,
     style_source,
 )
-from attnlib.figures.ask import NAMES, SIGNS
-from tests.attnlib.exercises.cases import all_cases
+from attnbook.figures.ask import NAMES, SIGNS
+from tests.attnbook.exercises.cases import all_cases
 from tests.book.notebooks import NOTEBOOKS, ROOT
 from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, Visit, violations, visit
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from attnlib import figures
-from attnlib.figures._base import LiveFigure
+from attnbook import figures
+from attnbook.figures._base import LiveFigure
 from benchmarks import figure_report
 from benchmarks.figures import places
 from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, Visit, visit

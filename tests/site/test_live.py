@@ -19,8 +19,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from attnlib import figures
-from attnlib.figures._base import LiveFigure
+from attnbook import figures
+from attnbook.figures._base import LiveFigure
 from tests.book.notebooks import ROOT
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ GIVEN = {
 MADE = [f"figures.{name}({GIVEN.get(name, '')})" for name in sorted(figures.__all__)]
 SHOW = f"""import json
 from pathlib import Path
-from attnlib import figures
-from attnlib.figures._base import LiveFigure
+from attnbook import figures
+from attnbook.figures._base import LiveFigure
 shown = [{", ".join(MADE)}]
 display(*shown)"""
 TELL = "print(json.dumps([[figure.values(), figure.words()] for figure in shown]))"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnlib.figures import ModelsTable
-from attnlib.figures.models_table import ALONE, SORTED_BY
+from attnbook.figures import ModelsTable
+from attnbook.figures.models_table import ALONE, SORTED_BY
 from tests.book.notebooks import ROOT
 from tests.site.test_browser import (
     DESK,

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from _ext.exercises import places
-from attnlib.exercises._exercise import exercises
-from attnlib.figures import Ask
+from attnbook.exercises._exercise import exercises
+from attnbook.figures import Ask
 from tests.book.notebooks import BOOK, CHAPTERS, read
 from tests.book.test_exercise_cells import found_exercises
 from tests.site.pages import parse

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnlib.figures import Choice, Estimate, Sketch
-from attnlib.figures._base import LiveFigure, own_source, shared_source, style_source
-from attnlib.figures.prediction import NOTCHES, Prediction
+from attnbook.figures import Choice, Estimate, Sketch
+from attnbook.figures._base import LiveFigure, own_source, shared_source, style_source
+from attnbook.figures.prediction import NOTCHES, Prediction
 from tests.book.notebooks import NOTEBOOKS, ROOT, read
 from tests.site.test_browser import DESK, KEEP_ONLY, PHONE, SMALL_PHONE, violations, visit
 

@@ -16,7 +16,7 @@ from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node
 
 from _ext import exercises, progress
-from attnlib.figures import Ask
+from attnbook.figures import Ask
 from tests.book.building import build
 from tests.book.notebooks import ROOT
 from tests.site import pages

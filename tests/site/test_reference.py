@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, Tag
 
+import attnbook
 import attnlib
+from _ext import attnlib_reference as reference
 from tests.site import pages
 
+NOT_DESCRIBED = {"chapters"}
+"""What chapters compute with attnlib is read where it is: each part has one caller."""
 STEMS = sorted(
-    module.name for module in pkgutil.iter_modules(attnlib.__path__) if module.name[0] != "_"
+    module.name
+    for package in (attnlib, attnbook)
+    for module in pkgutil.iter_modules(package.__path__)
+    if module.name[0] != "_" and module.name not in NOT_DESCRIBED
 )
 SECTIONS = ("Parameters", "Returns", "Raises")
 # what reStructuredText and numpydoc leave where they were not understood
@@ -26,25 +33,25 @@ def anchor(stem: str, name: str) -> str:
 
     The modules of what can be imported from a package itself have no name in it.
     """
-    module = importlib.import_module(f"attnlib.{stem}")
+    module = reference.module_named(stem)
     if hasattr(module, "__path__"):
-        return f"attnlib.{stem}.{name}"
+        return f"{module.__name__}.{name}"
     home = getattr(getattr(module, name), "__module__", module.__name__)
     flat = set(importlib.import_module(home).__all__) <= set(attnlib.__all__)
     return f"attnlib.{name}" if flat else f"{home}.{name}"
 
 
 NAMES = {
-    anchor(stem, name): getattr(importlib.import_module(f"attnlib.{stem}"), name)
+    anchor(stem, name): getattr(reference.module_named(stem), name)
     for stem in STEMS
-    for name in importlib.import_module(f"attnlib.{stem}").__all__
+    for name in reference.module_named(stem).__all__
 }
 
 
 def entries(page: BeautifulSoup) -> dict[str, Tag]:
     """Return the entries of a page of the reference by the names that they describe."""
     titles = page.select("dl.py > dt.sig[id]")
-    return {str(title["id"]): title.parent for title in titles if "attnlib." in str(title["id"])}
+    return {str(title["id"]): title.parent for title in titles if reference.is_ours(title["id"])}
 
 
 def test_no_page_is_stored_with_more_than_itself(site: Path) -> None:

@@ -1,0 +1,1 @@
+"""What a chapter computes beside the mathematics: one module each, named by its topic."""

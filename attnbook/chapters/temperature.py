@@ -1,0 +1,237 @@
+"""What the chapter on temperature computes beside the mathematics that it shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from attnbook.chapters.estimates import mean_and_error
+from attnbook.figures.models_table import relative
+from attnlib import effective_positions, sample_row_statistics, scaling, softmax
+from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
+from attnlib.scaling import ScalingRule
+from attnlib.training import Learner, loss_and_gradients, train_together
+
+
+def plus_minus(estimate: Iterable[float], digits: int) -> str:
+    """Return an estimate and its error, as the text writes them.
+
+    Examples
+    --------
+    >>> plus_minus((0.7534, 0.0121), 3)
+    '0.753 ± 0.012'
+    """
+    mean, error = estimate
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+
+
+def positions_at(
+    ratio: float, d_k: int, n_keys: int, n_rows: int, seed: Sequence[int]
+) -> np.ndarray:
+    """Return the effective positions of random rows at so many times the usual temperature."""
+    rng = np.random.default_rng(seed)
+    rows = sample_row_statistics(d_k, n_keys, n_rows, scale=1 / (ratio * np.sqrt(d_k)), rng=rng)
+    return rows.effective_positions
+
+
+def shares_used(ratios: Sequence[float], d_k: int, counts: Sequence[int]) -> np.ndarray:
+    """Return the mean share of its keys that a random row uses, with its error.
+
+    The axes are the numbers of keys, the temperatures, and the mean and its error.
+    """
+    return np.array(
+        [
+            [
+                mean_and_error(positions_at(ratio, d_k, n, 400, [902, n, place]) / n)
+                for place, ratio in enumerate(ratios)
+            ]
+            for n in counts
+        ]
+    )
+
+
+def logits(rule: ScalingRule, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Return the logits that a rule makes of every query with every key.
+
+    Examples
+    --------
+    >>> logits(scaling.inverse_sqrt(), np.ones((1, 4)), np.ones((2, 4)))
+    array([[2., 2.]])
+    """
+    scores = scaling.fold_query(rule, queries, len(keys)) @ scaling.fold_key(rule, keys).T
+    return scaling.cap_logits(rule, scores)
+
+
+def highest_weight(largest_logit: float, n_keys: int) -> float:
+    """Return what no weight exceeds if all logits are between plus and minus the largest.
+
+    Examples
+    --------
+    >>> float(highest_weight(0.0, n_keys=4))
+    0.25
+    """
+    return 1 / (1 + (n_keys - 1) * np.exp(-2 * largest_logit))
+
+
+def trained_heads(
+    learners: Mapping[str, Learner], task: GroupMeanTask, seeds: Iterable[int], steps: int
+) -> dict[tuple[str, int], dict[str, tuple[float, float]]]:
+    """Train heads on the same data and look at each before and after.
+
+    Returns
+    -------
+    dict
+        By name and step: of each quantity the mean and the standard deviation between seeds.
+    """
+    looks: dict[tuple[str, int], list[dict[str, float]]] = {
+        (name, when): [] for name in learners for when in (0, steps)
+    }
+    with threadpool_limits(1, user_api="blas"):  # small matrices: threads would only wait
+        for seed in seeds:
+            sequence = np.random.SeedSequence(seed).spawn(1)[0]
+            tags = draw_tags(task, np.random.default_rng(sequence))
+            batch = draw_batch(task, tags, 512, np.random.default_rng([909, seed]))
+            for when in (0, steps):
+                runs = train_together(
+                    seed, [*learners.values()], steps=when, record_at=[when], progress=False
+                )
+                for (name, learner), run in zip(learners.items(), runs, strict=True):
+                    looks[name, when].append(_look(run.parameters, learner, task, batch))
+    return {
+        key: {what: _over_seeds([look[what] for look in seen]) for what in seen[0]}
+        for key, seen in looks.items()
+    }
+
+
+def _over_seeds(values: Sequence[float]) -> tuple[float, float]:
+    return np.mean(values), np.std(values, ddof=1)
+
+
+def _look(
+    parameters: Mapping[str, np.ndarray],
+    learner: Learner,
+    task: GroupMeanTask,
+    batch: Batch,
+) -> dict[str, float]:
+    """Return what a head does with a batch, and what it would do if scores were not divided."""
+    q, k = batch.query_tokens @ parameters["query"], batch.tokens @ parameters["key"]
+    query = scaling.fold_query(learner.rule, q, task.n_tokens)
+    s = (scaling.fold_key(learner.rule, k) @ query[:, :, None])[:, :, 0]
+    scale = np.mean(batch.targets**2) * batch.targets.shape[1]  # what predicting zero costs
+    return {
+        "spread": s.std(axis=1).mean(),
+        "length of q": np.linalg.norm(q, axis=-1).mean(),
+        "length of k": np.linalg.norm(k, axis=-1).mean(),
+        "right logit": s[matching_tokens(task, batch)].mean(),
+        "positions": effective_positions(softmax(s)).mean(),
+        "without": effective_positions(softmax(np.sqrt(learner.d_k) * s)).mean(),
+        "loss": loss_and_gradients(parameters, batch, learner.rule).loss / scale,
+        "loss without": loss_and_gradients(parameters, batch, 1.0).loss / scale,
+    }
+
+
+def bent(logit: float, cap: float) -> tuple[float, float]:
+    """Return what a soft cap makes of a logit, and the slope there.
+
+    Examples
+    --------
+    >>> bent(0, cap=50)
+    (np.float64(0.0), np.float64(1.0))
+    """
+    rule = scaling.soft_cap(cap)
+    capped = scaling.cap_logits(rule, np.array(float(logit)))
+    return capped, scaling.cap_slope(rule, capped)
+
+
+def bent_row(logit: float, caps: Iterable[float]) -> str:
+    """Return a logit with what each cap makes of it and the slope there, as in the table.
+
+    Examples
+    --------
+    >>> bent_row(25, caps=(50, 30))
+    '25: 23.11 (0.786), 20.47 (0.535)'
+    """
+    return f"{logit}: " + ", ".join("{:.2f} ({:.3f})".format(*bent(logit, cap)) for cap in caps)
+
+
+def grow_lengths(
+    growth: Iterable[float], d_k: int, cap: float
+) -> tuple[dict[str, dict[float, tuple[float, float]]], dict[float, float]]:
+    """Make all queries and keys longer, under four rules.
+
+    Returns
+    -------
+    dict
+        By the name of the rule and the factor: mean of effective positions, with its error.
+    dict
+        By the factor: the slope of the cap, averaged over the keys by their weights.
+    """
+    rng = np.random.default_rng(905)
+    q, k = rng.standard_normal((300, d_k)), rng.standard_normal((1024, d_k))
+    capped = scaling.soft_cap(cap)
+    rules = {
+        "not divided": scaling.no_scaling(),
+        "divided by √dₖ": scaling.inverse_sqrt(),
+        f"divided, cap {cap:g}": capped,
+        "q/k normalised": scaling.query_key_norm(),
+    }
+    positions: dict[str, dict[float, tuple[float, float]]] = {name: {} for name in rules}
+    slopes = {}
+    for factor in growth:
+        for name, rule in rules.items():
+            made = logits(rule, factor * q, factor * k)
+            weights = softmax(made)
+            positions[name][factor] = mean_and_error(effective_positions(weights))
+            if rule is capped:
+                slopes[factor] = (weights * scaling.cap_slope(rule, made)).sum(axis=-1).mean()
+    return positions, slopes
+
+
+def match_share(d_k: int, n_keys: int) -> float:
+    """Return the mean weight of a perfect match among random keys, under plain division."""
+    rng = np.random.default_rng(911)
+    shares = []
+    for squared in rng.chisquare(d_k, 1000):  # the squared length of a query
+        rivals = np.sqrt(squared / d_k) * rng.standard_normal(n_keys - 1, dtype=np.float32)
+        shares.append(1 / (1 + np.exp(rivals - squared / np.sqrt(d_k)).sum()))
+    return np.mean(shares)
+
+
+def kept_positions(
+    widths: Sequence[int], counts: Sequence[int]
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """Return which part of a divided row's effective positions is left when nothing is divided.
+
+    Returns
+    -------
+    dict
+        By head width and number of keys: the part, with its standard error.
+    """
+    rng = np.random.default_rng(907)
+    normal = rng.standard_normal((120, max(counts)))
+    kept = {}
+    for width in widths:
+        own = np.sqrt(rng.chisquare(width, (len(normal), 1)))
+        for n in counts:
+            raw, divided = (
+                effective_positions(softmax(own * factor * normal[:, :n]))
+                for factor in (1, 1 / np.sqrt(width))
+            )
+            part = raw.mean() / divided.mean()
+            kept[width, n] = part, mean_and_error(raw - part * divided)[1] / divided.mean()
+    return kept
+
+
+def table_row(entry: Mapping[str, Any]) -> str:
+    """Return a model's name, its factor over 1/√d_k and its rule without what is code.
+
+    Examples
+    --------
+    >>> table_row({"name": "T5", "d_k": 64, "divisor_squared": 1, "rule": "none, not `1/2`"})
+    'T5: 8, none, not '
+    """
+    return f"{entry['name']}: {relative(entry):.3g}, {re.sub('`[^`]*`', '', entry['rule'])}"

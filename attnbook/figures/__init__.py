@@ -1,0 +1,39 @@
+"""Figures that move under the reader's hand, on the page and in a live notebook alike.
+
+Each is one Python class, which draws the figure in a given state, and one ES module, which does
+the same in a browser. Importing this package needs anywidget; importing attnlib does not.
+"""
+
+from attnbook.figures.ask import Ask
+from attnbook.figures.collapse import Collapse
+from attnbook.figures.drag_scores import DragScores
+from attnbook.figures.freezing_map import FreezingMap
+from attnbook.figures.gradient_quantiles import GradientQuantiles
+from attnbook.figures.initialiser import Initialiser
+from attnbook.figures.jacobian import JacobianFigure
+from attnbook.figures.models_table import ModelsTable
+from attnbook.figures.online_softmax import OnlineSoftmax
+from attnbook.figures.prediction import Choice, Estimate, Sketch
+from attnbook.figures.spread import Spread
+from attnbook.figures.subtract_or_divide import SubtractOrDivide
+from attnbook.figures.temperature import Temperature
+from attnbook.figures.training_player import TrainingPlayer
+
+__all__ = [
+    "Ask",
+    "Choice",
+    "Collapse",
+    "DragScores",
+    "Estimate",
+    "FreezingMap",
+    "GradientQuantiles",
+    "Initialiser",
+    "JacobianFigure",
+    "ModelsTable",
+    "OnlineSoftmax",
+    "Sketch",
+    "Spread",
+    "SubtractOrDivide",
+    "Temperature",
+    "TrainingPlayer",
+]

@@ -1,0 +1,170 @@
+// What the modules of all figures share. Numbers come out as in attnlib, which a test compares.
+
+/** One of the uniform numbers below. */
+function uniform(seed, stream, i) {
+  const start = Math.imul(seed, 0x9e3779b1) + Math.imul(stream, 0x85ebca6b);
+  const a = (start + Math.imul(0x6d2b79f5, i + 1)) | 0;
+  let t = Math.imul(a ^ (a >>> 15), a | 1);
+  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+  return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
+}
+
+/** Uniform numbers; attnbook.figures._draws has the same. */
+const uniforms = (seed, stream, count) =>
+  Array.from({ length: count }, (_, i) => uniform(seed, stream, i));
+
+/** Standard normal numbers by the method of Box and Muller. */
+function normals(seed, stream, count) {
+  const numbers = new Array(count); // a plain loop, as some figures need many
+  for (let i = 0; i < count; i++) {
+    const [u, v] = [uniform(seed, stream, 2 * i), uniform(seed, stream, 2 * i + 1)];
+    numbers[i] = Math.sqrt(-2 * Math.log(u)) * Math.cos(2 * Math.PI * v);
+  }
+  return numbers;
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+const length = (vector) => Math.hypot(...vector);
+
+function softmax(logits) {
+  const top = logits.reduce((a, b) => Math.max(a, b));
+  const exponentials = logits.map((logit) => Math.exp(logit - top));
+  const total = sum(exponentials);
+  return exponentials.map((value) => value / total);
+}
+
+const entropy = (weights) => -sum(weights.map((p) => (p > 0 ? p * Math.log(p) : 0)));
+const effectivePositions = (weights) => Math.exp(entropy(weights));
+const meaningfulKeys = (weights) =>
+  weights.filter((p) => p * (1 - p) > 0.1 / weights.length).length;
+
+/** A coordinate, short and without an exponent. */
+const number = (value) => String(Number(value.toFixed(2)));
+
+/** The outlines of bars that stand side by side, as high as the roots of their weights. */
+function rootBars(weights, wide, high) {
+  const room = wide / weights.length;
+  const width = room * (weights.length <= 64 ? 0.8 : 1);
+  return weights
+    .map(Math.sqrt)
+    .map((root, place) =>
+      `M${number(room * (place + 0.5) - width / 2)} ${high}` +
+      `v${number(-high * root)}h${number(width)}v${number(high * root)}z`)
+    .join("");
+}
+
+/** A slider's value as it is read. */
+const reading = (value) =>
+  value === null ? "off" : String(Number(value.toPrecision(6))).replace("-", "−");
+
+const PLAIN = "(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?";
+const PART = `([+-]?${PLAIN})`;
+const ROOT = `(?:√(${PLAIN})$|(?:√|[sS]qrt)\\((${PLAIN})(?:/(${PLAIN}))?\\))`;
+const NUMBER = new RegExp(
+  `^(?:${PART}(?:\\^([+-]?[0-9]{1,4}))?|([+-]?|${PART}[*·]?)${ROOT})(?:/(?:${PART}|${ROOT}))?(%?)$`);
+const UNCLEAR = /^[+-]?[1-9][0-9]{0,2},[0-9]{3}$/;
+
+/** The number that a reader wrote, or null. */
+function readNumber(text) {
+  const found = NUMBER.exec(text.replace(/\s/g, "").replaceAll("−", "-"));
+  if (!found) return null;
+  const [, plain, power, sign, factor, ...roots] = found;
+  const [below, percent] = [roots[3], roots.pop()];
+  if ([plain, factor, ...roots].some((part) => UNCLEAR.test(part ?? ""))) return null;
+  const decimal = (part) => Number((part ?? "1").replace(",", "."));
+  const root = (place) =>
+    Math.sqrt(decimal(roots[place] ?? roots[place + 1]) / decimal(roots[place + 2]));
+  const above = plain
+    ? decimal(plain) ** Number(power ?? 1) : decimal(factor ?? `${sign}1`) * root(0);
+  const under = roots[4] ?? roots[5] ? root(4) : decimal(below);
+  const value = above / (under * (percent ? 100 : 1));
+  return [above, under, value].every(Number.isFinite) ? value : null;
+}
+
+/** The place of the stop next to a value; null is a stop of its own. */
+function nearest(stops, value) {
+  const distances = stops.map((stop) =>
+    stop === null || value === null ? (stop === value ? 0 : Infinity) : Math.abs(stop - value));
+  return distances.indexOf(Math.min(...distances));
+}
+
+/**
+ * Connect the controls of a figure with its model, and draw whenever the state changes.
+ * `draw(state)` returns {words} after it has moved what the picture holds.
+ */
+function connect({ model, el }, names, draw) {
+  if (!el.querySelector("form")) {
+    el.classList.add("live-figure");
+    el.innerHTML = model.get("still");
+  }
+  const form = el.querySelector("form");
+  const first = Object.fromEntries(names.map((name) => [name, model.get(name)]));
+  let setting = false;
+  const set = (changes) => {
+    setting = true; // one drawing for all changes together
+    Object.entries(changes).forEach(([name, value]) => model.set(name, value));
+    setting = false;
+    update();
+    model.save_changes();
+  };
+  const stops = (input) => JSON.parse(`[${input.dataset.stops}]`);
+  const update = () => {
+    if (setting) return;
+    const state = Object.fromEntries(names.map((name) => [name, model.get(name)]));
+    for (const input of form.querySelectorAll("input")) {
+      const value = state[input.name];
+      if (input.type === "checkbox") input.checked = value;
+      else if (input.type === "search") {
+        if (input.value !== value) input.value = value; // or the caret would jump
+      } else {
+        input.value = nearest(stops(input), value);
+        const shown = reading(value);
+        input.setAttribute("aria-valuetext", shown);
+        input.closest("label").querySelector("output").textContent = shown;
+      }
+    }
+    form.querySelectorAll("select[name]").forEach((list) => (list.value = state[list.name]));
+    for (const list of form.querySelectorAll(".presets select")) {
+      const fits = ({ value }) =>
+        Object.entries(JSON.parse(value)).every(([name, wanted]) => state[name] === wanted);
+      list.selectedIndex = [...list.options].findIndex(fits);
+    }
+    const words = draw(state);
+    el.querySelector("svg")?.setAttribute("aria-label", words);
+    el.querySelector(".figure-words").textContent = words;
+  };
+  const moved = ({ target }) => {
+    if (target.type === "checkbox") set({ [target.name]: target.checked });
+    else if (target.type === "range") set({ [target.name]: stops(target)[target.value] });
+    else if (target.matches(".presets select")) set(JSON.parse(target.value));
+    else set({ [target.name]: target.value });
+  };
+  const pressed = ({ target }) => {
+    const button = target.closest("button");
+    if (button?.name === "draw") set({ draw: (model.get("draw") % 9999) + 1 });
+  };
+  // data-tap names two sliders, whose stops divide a picture into columns and, upwards, rows
+  const tapped = ({ currentTarget: target, clientX, clientY }) => {
+    const box = target.getBoundingClientRect();
+    const shares = [(clientX - box.left) / box.width, (box.bottom - clientY) / box.height];
+    const stop = (name, share) => {
+      const all = stops(form.elements[name]);
+      return all[Math.min(Math.max(Math.floor(share * all.length), 0), all.length - 1)];
+    };
+    const tap = target.dataset.tap.split(" ");
+    set(Object.fromEntries(tap.map((name, axis) => [name, stop(name, shares[axis])])));
+  };
+  const reset = (event) => {
+    event.preventDefault();
+    set(first);
+  };
+  const submitted = (event) => event.preventDefault();
+  form.addEventListener("input", moved);
+  form.addEventListener("click", pressed);
+  form.addEventListener("reset", reset);
+  form.addEventListener("submit", submitted);
+  el.querySelectorAll("[data-tap]").forEach((node) => node.addEventListener("click", tapped));
+  names.forEach((name) => model.on(`change:${name}`, update));
+  update();
+  return () => names.forEach((name) => model.off(`change:${name}`, update));
+}

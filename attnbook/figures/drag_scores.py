@@ -1,0 +1,135 @@
+"""The figure in which a reader moves the scores of a short row one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import traitlets
+
+from attnbook.figures._base import (
+    LiveFigure,
+    number,
+    panel,
+    presets,
+    reading,
+    slider,
+    switch,
+)
+from attnlib.softmax import effective_positions, entropy, softmax
+
+KEYS = ("first", "second", "third", "fourth", "fifth")
+ROWS = (
+    (50, 10, 5),
+    (14, 10, 12),
+    (9.2, -3.1, 8.8, -5.4, 1.2),
+    (-20, 3, 25, -15),
+    (8.5, -2.1, 7.9),
+)
+LOWEST, HIGHEST = -20, 50
+WHOLE = tuple(range(LOWEST, HIGHEST + 1))
+STOPS = (WHOLE, WHOLE) + 3 * ((None, *WHOLE),)
+DIVISOR = 8
+WIDE, HIGH = 640, 200
+
+
+def named(row: tuple[float, ...]) -> dict[str, float | None]:
+    """Return the scores of all keys, None for those that a row does not have."""
+    return dict(zip(KEYS, (*row, *(None,) * (len(KEYS) - len(row))), strict=True))
+
+
+class DragScores(LiveFigure):
+    """Up to five scores, and the weights that softmax makes of them.
+
+    The sliders stop at whole numbers; a row that is chosen, or given here, keeps its exact scores
+    until its sliders are moved.
+
+    Parameters
+    ----------
+    first, second : float
+        Scores of the keys that are always there, between -20 and 50.
+    third, fourth, fifth : float or None
+        Scores of the others; None switches a key off.
+    divided : bool
+        Whether the scores are divided by 8, the root of a width of 64.
+
+    Examples
+    --------
+    >>> from attnbook.figures import DragScores
+    >>> figure = DragScores(first=14, second=10, third=12, fourth=None, divided=True)
+    >>> figure.weights.round(3)
+    array([0.419, 0.254, 0.326, 0.   , 0.   ])
+
+    Notes
+    -----
+    Shown in the chapter on saturation.
+    """
+
+    state = (*KEYS, "divided")
+    first = traitlets.Float(-20, min=LOWEST, max=HIGHEST).tag(sync=True)
+    second = traitlets.Float(3, min=LOWEST, max=HIGHEST).tag(sync=True)
+    third = traitlets.Float(25, min=LOWEST, max=HIGHEST, allow_none=True).tag(sync=True)
+    fourth = traitlets.Float(-15, min=LOWEST, max=HIGHEST, allow_none=True).tag(sync=True)
+    fifth = traitlets.Float(None, min=LOWEST, max=HIGHEST, allow_none=True).tag(sync=True)
+    divided = traitlets.Bool(default_value=False).tag(sync=True)
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The scores before the division, shape (5,), -inf for a key that is off."""
+        given = [getattr(self, key) for key in KEYS]
+        return np.array([-np.inf if score is None else score for score in given])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights on the screen, shape (5,), 0 for a key that is off."""
+        return softmax(self.scores / DIVISOR if self.divided else self.scores)
+
+    def controls(self) -> str:
+        """Return the list of rows, a slider for each key, and the switch."""
+        rows = {", ".join(map(reading, row)): named(row) for row in ROWS}
+        sliders = "".join(
+            slider(key, f"Score {place}", stops, getattr(self, key))
+            for place, (key, stops) in enumerate(zip(KEYS, STOPS, strict=True), 1)
+        )
+        return (
+            presets("Row of scores", rows, self.values())
+            + f'<div class="stack">{sliders}</div>'
+            + switch("divided", f"divide by {DIVISOR}", self.divided)
+        )
+
+    def picture(self) -> str:
+        """Return a bar for each key, a tenth of the weight as a line, and the weights in digits."""
+        arm = "divided" if self.divided else "undivided"
+        plot = (
+            f'<path class="bars" d="{self.bars()}"/>'
+            f'<path class="tenth" d="M0 {number(0.9 * HIGH)}H{WIDE}"/>'
+            f'<path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
+        )
+        weights = "".join(
+            f"<span>{'off' if np.isneginf(score) else f'{weight:.3f}'}</span>"
+            for score, weight in zip(self.scores, self.weights, strict=True)
+        )
+        return panel(plot, WIDE, HIGH, self.words(), arm, ["1", "0.5", "0"]) + (
+            f'<div class="figure-panel figure-keys" aria-hidden="true">'
+            f'<div class="figure-ticks">0.5</div>{weights}</div>'
+            '<p class="figure-axis">weight of each key; dashed: a tenth</p>'
+        )
+
+    def bars(self) -> str:
+        """Return the outlines of the bars."""
+        room = WIDE / len(KEYS)
+        return "".join(
+            f"M{number(room * (place + 0.2))} {HIGH}"
+            f"v{number(-HIGH * weight)}h{number(0.6 * room)}v{number(HIGH * weight)}z"
+            for place, weight in enumerate(self.weights)
+        )
+
+    def words(self) -> str:
+        """Return the two largest weights, the entropy and the effective positions."""
+        p = self.weights
+        scores = ", ".join(reading(score) for score in self.scores if score > -np.inf)
+        division = f"divided by {DIVISOR}" if self.divided else "not divided"
+        runner_up, top = np.sort(p)[-2:]
+        return (
+            f"Scores {scores}, {division}: the largest weight is {top:.3f}, the next "
+            f"{runner_up:.3f}; the entropy is {abs(entropy(p)):.3f} nats, and the row has "
+            f"{effective_positions(p):.2f} effective positions."
+        )

@@ -1,0 +1,226 @@
+"""The figure in which the lengths of gradients fan out, and their mean stays."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from attnbook.figures._base import HERE, LiveFigure, number, presets, slider
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+KEYS = (2, 4, 16, 64, 256, 1024)
+RECEIVERS = {"query": "the query of a row", "key": "one key of a row"}
+ARMS = ("not divided", "divided")
+WIDE, HIGH = 600, 240
+# The picture reaches from 10 to 1e-11; all lengths of the table are below 10.
+TOP, DECADES = 1, 12
+TICKS = (1, -2, -5, -8, -11)
+# Names at the lines touch neither each other nor the axis below.
+APART, LOWEST = 17, 230
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@cache
+def table() -> dict[str, Any]:
+    """Return what ``tools/gradient_table.py`` has drawn."""
+    return json.loads((HERE / "gradient_quantiles.json").read_text("utf-8"))
+
+
+def power(exponent: int) -> str:
+    """Return a power of ten.
+
+    Examples
+    --------
+    >>> power(-11)
+    '10⁻¹¹'
+    """
+    return f"10{str(exponent).translate(SUPERSCRIPTS)}"
+
+
+def reading_of(value: float, digits: int) -> str:
+    """Return a number with so many digits, a small one with a power of ten.
+
+    Examples
+    --------
+    >>> reading_of(0.00301, 3), reading_of(2.7e-16, 2)
+    ('0.00301', '2.7·10⁻¹⁶')
+    """
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    if int(exponent) < -3:
+        return f"{mantissa}·{power(int(exponent))}"
+    return f"{value:.{digits - 1 - int(exponent)}f}"
+
+
+def place(width: int) -> float:
+    """Return where a head width lies, from 0 to `WIDE`."""
+    return WIDE * WIDTHS.index(width) / (len(WIDTHS) - 1)
+
+
+def height(value: float) -> float:
+    """Return where a length lies; the picture ends at `HIGH`, small lengths lie below it."""
+    return HIGH * (TOP - math.log10(value)) / DECADES
+
+
+def visible(values: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the points of a line down to where it leaves the picture.
+
+    It leaves it once, between two points that the line joins, and the last point is there.
+    """
+    points = [(place(d_k), height(value)) for d_k, value in zip(WIDTHS, values, strict=True)]
+    inside = [point for point in points if point[1] <= HIGH]
+    if len(inside) < len(points):
+        (x, y), (_, below) = points[len(inside) - 1 : len(inside) + 1]
+        inside.append((x + WIDE / (len(WIDTHS) - 1) * (HIGH - y) / (below - y), HIGH))
+    return inside
+
+
+def joined(points: Sequence[tuple[float, float]]) -> str:
+    """Return the outline through some points, without its first letter."""
+    return "L".join(f"{number(x)} {number(y)}" for x, y in points)
+
+
+def dots(points: Sequence[tuple[float, float]]) -> str:
+    """Return a dot for each point; a line of no length has ends."""
+    return "".join(f"M{number(x)} {number(y)}h0" for x, y in points)
+
+
+class GradientQuantiles(LiveFigure):
+    """How long the gradient is that a query or one of its keys receives, against head width.
+
+    The components of q and k and the usefulness of each key are independent standard normal
+    numbers. A band holds eight in ten of the lengths, with their median and their mean as lines.
+
+    Parameters
+    ----------
+    receiver : str
+        Whose gradient it is: the ``"query"`` of a row, or one ``"key"`` of it.
+    n_keys : int
+        Number of keys of the row, one of 2, 4, 16, 64, 256, 1024.
+    d_k : int
+        Width of the head at which the words read, one of 1, 2, 4, ..., 1024.
+
+    Examples
+    --------
+    >>> from attnbook.figures import GradientQuantiles
+    >>> figure = GradientQuantiles(receiver="key", n_keys=16)
+    >>> figure
+    GradientQuantiles(receiver='key', n_keys=16, d_k=64)
+    >>> figure.lengths.shape
+    (2, 11, 4)
+    >>> median, mean = figure.lengths[0, 6, [1, 3]]  # not divided, a width of 64
+    >>> bool(median < 1e-5), bool(mean > 0.1)
+    (True, True)
+
+    Notes
+    -----
+    Shown in the chapter on gradients, which derives both lengths. Drawn ahead with
+    `attnlib.sample_query_gradients` and `attnlib.sample_key_gradients`, and kept in a table.
+    """
+
+    state = ("receiver", "n_keys", "d_k")
+    receiver = traitlets.Enum(tuple(RECEIVERS), "query").tag(sync=True)
+    n_keys = traitlets.Enum(KEYS, 1024).tag(sync=True)
+    d_k = traitlets.Enum(WIDTHS, 64).tag(sync=True)
+
+    @property
+    def cells(self) -> np.ndarray:
+        """The lengths, and ± of median and mean in per cent, shape (2, 11, 6)."""
+        arms = table()[self.receiver]
+        return np.array([arms[arm][KEYS.index(self.n_keys)] for arm in ARMS])
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The lengths on the screen, shape (2, 11, 4).
+
+        First not divided and then divided; a row for each width; the quantiles of 10%, 50% and
+        90%, and the mean.
+        """
+        return self.cells[..., :4]
+
+    def controls(self) -> str:
+        """Return the list of receivers, and sliders for keys and width."""
+        receivers = {text: {"receiver": receiver} for receiver, text in RECEIVERS.items()}
+        return (
+            presets("Gradient on", receivers, self.values(), own=False)
+            + slider("n_keys", "Keys", KEYS, self.n_keys)
+            + slider("d_k", "Read at head width d<sub>k</sub>", WIDTHS, self.d_k)
+        )
+
+    def picture(self) -> str:
+        """Return a band and two lines for each arm, their names, and the line that reads."""
+        ticks = "".join(f"<span>{power(tick)}</span>" for tick in TICKS)
+        grid = "".join(f"M0 {number(height(10.0**tick))}H{WIDE}" for tick in TICKS[1:-1])
+        arms = "".join(
+            f'<g class="{arm}">{self.drawn(lengths)}</g>'
+            for arm, lengths in zip(("undivided", "divided"), self.lengths, strict=True)
+        )
+        widths = "".join(
+            f'<span style="left:{number(100 * place(d_k) / WIDE)}%">{d_k}</span>'
+            for d_k in WIDTHS[::2]
+        )
+        return (
+            f'<div class="figure-fan"><div class="figure-ticks" aria-hidden="true">{ticks}</div>'
+            f'<div class="figure-plot"><svg viewBox="0 0 {WIDE} {HIGH}" '
+            f'preserveAspectRatio="none" role="img" aria-label="{html.escape(self.words())}">'
+            f'<path class="grid" d="{grid}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
+            f'<path class="here" d="M{number(place(self.d_k))} 0V{HIGH}"/>{arms}</svg>'
+            f'<div class="figure-names" aria-hidden="true">{self.names()}</div></div>'
+            f'<div class="figure-places" aria-hidden="true">{widths}</div></div>'
+            '<p class="figure-axis">length of the gradient against head width d<sub>k</sub>; '
+            "squares: not divided, dots: divided; solid: median, dashed: mean; "
+            "bands: eight in ten; ↓: goes on below. Sampled: ± two standard errors, up to "
+            f"{table()['ends within per cent']}% at a band's ends</p>"
+        )
+
+    def drawn(self, lengths: np.ndarray) -> str:
+        """Return band, median and mean of one arm, with marks, larger ones where the words are."""
+        low, median, high, mean = map(visible, lengths.T)
+        # a lower edge that has left the picture goes on along its bottom
+        bottom = f"V{HIGH}" if len(low) < len(WIDTHS) or low[-1][1] == HIGH else ""
+        here = [point for line in (median, mean) for point in line if point[0] == place(self.d_k)]
+        marks = [point for line in (median, mean) for point in line if point[1] < HIGH]
+        return (
+            f'<path class="band" d="M{joined(high)}{bottom}L{joined(low[::-1])}z"/>'
+            f'<path class="median" d="M{joined(median)}"/><path class="mean" d="M{joined(mean)}"/>'
+            f'<path class="marks" d="{dots(marks)}"/><path class="reads" d="{dots(here)}"/>'
+        )
+
+    def names(self) -> str:
+        """Return the names at the ends of three lines; the lines end in this order, from above."""
+        undivided, divided = self.lengths
+        lines = (
+            ("undivided", "<i>not divided: </i>mean", undivided[:, 3]),
+            ("divided", "divided<i>: both</i>", divided[:, 1]),
+            ("undivided", "<i>not divided: </i>median", undivided[:, 1]),
+        )
+        names, above = [], -math.inf
+        for arm, name, values in lines:
+            x, y = visible(values)[-1]
+            arrow = " ↓" if y == HIGH else ""
+            if x == WIDE:  # in one column with the others
+                y = above = max(y, above + APART)
+            names.append(
+                f'<span class="{arm}" style="left:{number(100 * x / WIDE)}%;'
+                f'top:{number(100 * min(y, LOWEST) / HIGH)}%">{name}<b>{arrow}</b></span>'
+            )
+        return "".join(names)
+
+    def words(self) -> str:
+        """Return median, mean and the ends of the band of both arms at the width chosen."""
+        who = {"query": "The query of a row of", "key": "One key of"}[self.receiver]
+        arms = (
+            f"{arm.capitalize()}: median {reading_of(median, 3)} ± {around:.0f}%, mean "
+            f"{reading_of(mean, 3)} ± {about:.0f}%, eight in ten from {reading_of(low, 2)} to "
+            f"{reading_of(high, 2)}."
+            for arm, (low, median, high, mean, around, about) in zip(
+                ARMS, self.cells[:, WIDTHS.index(self.d_k)], strict=True
+            )
+        )
+        return f"{who} {self.n_keys} keys, width {self.d_k}. {' '.join(arms)}"

@@ -1,0 +1,142 @@
+"""The figure in which the Jacobian of a row of four keys follows its logits."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import traitlets
+
+from attnbook.figures._base import LiveFigure, number, slider
+from attnlib.softmax import softmax, softmax_jacobian
+
+# From -6 to 6 in steps of a half, whole numbers as such.
+LOGITS = tuple(half // 2 if half % 2 == 0 else half / 2 for half in range(-12, 13))
+FACTORS = (0.25, 0.5, 1, 2, 4, 8)
+# A row of the picture for each key and one for the norm; bars of weights, a gap, four squares.
+WIDE, BAR, GRID, ROW, THICK = 420, 180, 220, 50, 24
+# No entry is larger in size, and no squared norm of four keys either.
+LARGEST = 0.25
+EVEN = 0.1875
+
+
+class JacobianFigure(LiveFigure):
+    """The weights of four keys and how each of them answers to each logit.
+
+    All four logits are multiplied by one factor before the softmax, and the Jacobian is the
+    derivative by the multiplied logits: the factor itself is not in it.
+
+    Parameters
+    ----------
+    s1, s2, s3, s4 : float
+        The logits before the multiplication, from -6 to 6 in steps of a half.
+    factor : float
+        What multiplies all of them, one of 0.25, 0.5, 1, 2, 4 and 8.
+
+    Examples
+    --------
+    >>> from attnbook.figures import JacobianFigure
+    >>> figure = JacobianFigure(s1=0, s2=0, s3=0, s4=0)
+    >>> figure.weights
+    array([0.25, 0.25, 0.25, 0.25])
+    >>> figure.jacobian[0]
+    array([ 0.1875, -0.0625, -0.0625, -0.0625])
+
+    Notes
+    -----
+    Shown in the chapter on gradients.
+    """
+
+    state = ("s1", "s2", "s3", "s4", "factor")
+    s1 = traitlets.Enum(LOGITS, 3).tag(sync=True)
+    s2 = traitlets.Enum(LOGITS, 1).tag(sync=True)
+    s3 = traitlets.Enum(LOGITS, 0).tag(sync=True)
+    s4 = traitlets.Enum(LOGITS, -2).tag(sync=True)
+    factor = traitlets.Enum(FACTORS, 1).tag(sync=True)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights on the screen, shape (4,)."""
+        return softmax(self.factor * np.array([self.s1, self.s2, self.s3, self.s4], float))
+
+    @property
+    def jacobian(self) -> np.ndarray:
+        """The derivative of each weight by each multiplied logit, shape (4, 4)."""
+        return softmax_jacobian(self.weights)
+
+    @property
+    def reaction(self) -> float:
+        """The sum of the squared entries, which is the squared Frobenius norm."""
+        return float((self.jacobian**2).sum())
+
+    def controls(self) -> str:
+        """Return a slider for each logit and one for the factor."""
+        logits = (
+            slider(f"s{key}", f"Logit {key}", LOGITS, getattr(self, f"s{key}"))
+            for key in range(1, 5)
+        )
+        return "".join(logits) + slider("factor", "All multiplied by", FACTORS, self.factor)
+
+    def picture(self) -> str:
+        """Return the bars of weights, the squares of the Jacobian and the bar of its norm."""
+        heads = "".join(f"<span>s<sub>{key}</sub></span>" for key in range(1, 5))
+        rows = "".join(f"<span>p<sub>{key}</sub></span>" for key in range(1, 5))
+        return (
+            '<div class="figure-matrix">'
+            '<div class="figure-heads" aria-hidden="true"><span>weights, 0 to 1</span>'
+            f"{heads}</div>"
+            f'<div class="figure-rows" aria-hidden="true">{rows}<span>‖J‖<sub>F</sub>²</span></div>'
+            f'<svg viewBox="0 0 {WIDE} {5 * ROW}" role="img" '
+            f'aria-label="{html.escape(self.words())}" class="jacobian">'
+            f'<path class="axis" d="{lines()}"/><path class="bars" d="{self.bars()}"/>'
+            f'<path class="rises" d="{self.squares(rising=True)}"/>'
+            f'<path class="falls" d="{self.squares(rising=False)}"/>'
+            f'<path class="even" d="M{number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW - 8}"/>'
+            "</svg></div>"
+            '<p class="figure-axis">Each square shows by its area how the weight of its row '
+            "answers to the (multiplied) logit of its column: filled, it rises; outlined, it "
+            "falls. Bottom bar: the sum of the squared entries; dashed: four equal weights.</p>"
+        )
+
+    def bars(self) -> str:
+        """Return the outlines of the bars: four weights, and the squared norm below."""
+        lengths = [*(BAR * self.weights), WIDE * self.reaction / LARGEST]
+        return "".join(
+            f"M0 {number(ROW * (row + 0.5) - THICK / 2)}h{number(length)}v{THICK}"
+            f"h{number(-length)}z"
+            for row, length in enumerate(lengths)
+        )
+
+    def squares(self, *, rising: bool) -> str:
+        """Return the outlines of the squares on the diagonal, or of those off it."""
+        corners = []
+        for (row, column), entry in np.ndenumerate(self.jacobian):
+            if (row == column) is rising:
+                side = 0.92 * ROW * np.sqrt(abs(entry) / LARGEST)
+                corners.append(square(row, column, side))
+                if not rising:  # a hole, turned the other way round
+                    corners.append(square(row, column, -max(0.7 * side, side - 5)))
+        return "".join(corners)
+
+    def words(self) -> str:
+        """Return the weights, the squared norm and the largest entry on the diagonal."""
+        *others, last = (f"{weight:.2f}" for weight in self.weights)
+        return (
+            f"Weights {', '.join(others)} and {last}: the squared entries of the Jacobian add up "
+            f"to {self.reaction:.3f}, its squared Frobenius norm; the largest entry on its "
+            f"diagonal is {self.jacobian.diagonal().max():.3f}."
+        )
+
+
+def square(row: int, column: int, side: float) -> str:
+    """Return the outline of one square; with a negative side it turns the other way round."""
+    x, y = GRID + ROW * (column + 0.5) - abs(side) / 2, ROW * (row + 0.5) - side / 2
+    return f"M{number(x)} {number(y)}h{number(abs(side))}v{number(side)}h{number(-abs(side))}z"
+
+
+def lines() -> str:
+    """Return the lines between the squares and those that the bars stand on."""
+    grid = "".join(
+        f"M{GRID} {ROW * place}H{WIDE}M{GRID + ROW * place} 0V{4 * ROW}" for place in range(5)
+    )
+    return f"{grid}M0 0V{4 * ROW}M{BAR} 0V{4 * ROW}M0 {4 * ROW + 8}V{5 * ROW - 8}"

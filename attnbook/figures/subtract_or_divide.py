@@ -1,0 +1,170 @@
+"""The figure in which one slider subtracts from three scores and another divides them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import traitlets
+
+from attnbook.figures._base import LiveFigure, number, panel, slider
+from attnlib.softmax import softmax
+
+SCORES = (100, 102, 103)
+# Closer together where the scores come to zero and pass it.
+SUBTRAHENDS = (*range(0, 95, 5), *range(95, 104))
+DIVISORS = (1, 2, 5, 10, 20, 50, 100)
+WIDE, HIGH = 640, 60
+ROWS = (10, 30, 50)
+PLACES = (-10, 110)
+DISTANCES = (-3.25, 0.25)
+SHARES = (0, 1)
+
+
+def across(value: float, ends: tuple[float, float]) -> float:
+    """Return where a value lies between the ends of an axis, from 0 to `WIDE`."""
+    low, high = ends
+    return WIDE * (value - low) / (high - low)
+
+
+def signed(value: float) -> str:
+    """Return a number of at most two decimals with a proper minus sign.
+
+    Examples
+    --------
+    >>> signed(10.2), signed(-3.0)
+    ('10.2', '−3')
+    """
+    return number(value).replace("-", "−")
+
+
+def listed(values: Sequence[float] | np.ndarray) -> str:
+    """Return three numbers as a sentence has them."""
+    first, second, third = map(signed, values)
+    return f"{first}, {second} and {third}"
+
+
+def axis(ticks: Sequence[float], ends: tuple[float, float], caption: str) -> str:
+    """Return the labels of an axis, each below its place, and what the axis shows."""
+    labels = "".join(
+        f'<span style="left:{number(100 * across(tick, ends) / WIDE)}%">{signed(tick)}</span>'
+        for tick in ticks
+    )
+    return (
+        f'<div class="figure-places" aria-hidden="true">{labels}</div>'
+        f'<p class="figure-axis">{caption}</p>'
+    )
+
+
+class SubtractOrDivide(LiveFigure):
+    """Three scores from each of which a number is subtracted, before they are divided by another.
+
+    The scores 100, 102 and 103 are shown where they lie, then as distances from the largest, which
+    is the same line magnified, then as weights.
+
+    Parameters
+    ----------
+    subtracted : int
+        What is subtracted from each score: 0, 5, 10, ..., 95, 96, 97, ..., 103.
+    divisor : int
+        What the differences are divided by, one of 1, 2, 5, 10, 20, 50, 100.
+
+    Examples
+    --------
+    >>> from attnbook.figures import SubtractOrDivide
+    >>> figure = SubtractOrDivide(subtracted=100, divisor=10)
+    >>> figure
+    SubtractOrDivide(subtracted=100, divisor=10)
+    >>> figure.treated
+    array([0. , 0.2, 0.3])
+    >>> figure.weights.round(3)
+    array([0.28 , 0.342, 0.378])
+
+    Notes
+    -----
+    Shown in the chapter on the divisor.
+    """
+
+    state = ("subtracted", "divisor")
+    subtracted = traitlets.Enum(SUBTRAHENDS, 0).tag(sync=True)
+    divisor = traitlets.Enum(DIVISORS, 1).tag(sync=True)
+
+    @property
+    def treated(self) -> np.ndarray:
+        """The scores after the subtraction and the division, shape (3,)."""
+        return (np.array(SCORES) - self.subtracted) / self.divisor
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights of the three keys, shape (3,)."""
+        return softmax(self.treated)
+
+    def controls(self) -> str:
+        """Return the slider that subtracts and the slider that divides."""
+        return slider(
+            "subtracted", "Subtract from each score", SUBTRAHENDS, self.subtracted
+        ) + slider("divisor", "then divide by", DIVISORS, self.divisor)
+
+    def picture(self) -> str:
+        """Return the scores on their line, their distances from the largest, and the weights."""
+        arm = "divided" if self.divisor > 1 else "undivided"
+        z = self.treated
+        zero, even = (number(at) for at in (across(0, PLACES), across(1 / 3, SHARES)))
+        base = f'<path class="axis" d="M0 {HIGH}H{WIDE}"/>'
+        where = (
+            f'{base}<path class="even" d="M{zero} 0V{HIGH}"/>'
+            f'<path class="dots" d="{self.dots(z, PLACES)}"/>'
+        )
+        apart = (
+            f'{base}<path class="stems" d="{self.stems(z - z.max())}"/>'
+            f'<path class="dots" d="{self.dots(z - z.max(), DISTANCES)}"/>'
+        )
+        bars = (
+            f'<path class="bars" d="{self.bars()}"/><path class="even" d="M{even} 0V{HIGH}"/>'
+            f'<path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
+        )
+        keys = ("first", "second", "third")
+        parts = (
+            panel(where, WIDE, HIGH, self.words(), arm, keys),
+            axis((0, 50, 100), PLACES, "the scores where they lie; dashed: zero"),
+            panel(apart, WIDE, HIGH, "", arm, keys),
+            axis((-3, -2, -1, 0), DISTANCES, "magnified: distance from the largest"),
+            panel(bars, WIDE, HIGH, "", arm, keys),
+            axis((0, 0.5, 1), SHARES, "weights; dashed: an even share"),
+        )
+        return f'<div class="figure-strips">{"".join(parts)}</div>'
+
+    def dots(self, values: np.ndarray, ends: tuple[float, float]) -> str:
+        """Return a dot for each score, one row each; a line of no length has round ends."""
+        return "".join(
+            f"M{number(across(value, ends))} {row}h0"
+            for value, row in zip(values, ROWS, strict=True)
+        )
+
+    def stems(self, distances: np.ndarray) -> str:
+        """Return a line from each score to where the largest lies."""
+        end = number(across(0, DISTANCES))
+        return "".join(
+            f"M{number(across(distance, DISTANCES))} {row}H{end}"
+            for distance, row in zip(distances, ROWS, strict=True)
+        )
+
+    def bars(self) -> str:
+        """Return the outlines of the bars."""
+        return "".join(
+            f"M0 {row - 7}h{number(WIDE * weight)}v14h{number(-WIDE * weight)}z"
+            for weight, row in zip(self.weights, ROWS, strict=True)
+        )
+
+    def words(self) -> str:
+        """Return the scores, the gaps, the ratio of the first two scores, and the weights."""
+        z, p = self.treated, self.weights
+        first, second, third = p
+        gaps = " and ".join(map(signed, np.diff(z)))
+        # adding 0.0 takes the sign off a zero
+        ratio = f"is {z[1] / z[0] + 0.0:.3f}".replace("-", "−") if z[0] else "does not exist"
+        return (
+            f"{self.subtracted} subtracted, then divided by {self.divisor}: the scores are "
+            f"{listed(z)}, the gaps {gaps}. The ratio of the second score to the first {ratio}. "
+            f"The weights are {first:.3f}, {second:.3f} and {third:.3f}."
+        )

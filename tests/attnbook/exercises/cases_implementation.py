@@ -1,0 +1,522 @@
+"""Answers to the exercises of the chapter on implementation."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.special
+
+from attnlib import blockwise_attention, scaled_dot_product_attention
+from tests.attnbook.exercises.cases import Cases
+
+
+# right attention
+def plain(query, key, value):
+    logits = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ value
+
+
+def with_einsum(query, key, value):
+    root = query.shape[-1] ** 0.25
+    logits = np.einsum("...qd,...kd->...qk", query / root, key / root)
+    return np.einsum("...qk,...kv->...qv", scipy.special.softmax(logits, axis=-1), value)
+
+
+def by_loops(query, key, value):
+    output = np.zeros((*query.shape[:-1], value.shape[-1]))
+    for place in np.ndindex(query.shape[:-1]):
+        logits = [query[place] @ k / math.sqrt(query.shape[-1]) for k in key[place[:-1]]]
+        output[place] = scipy.special.softmax(logits) @ value[place[:-1]]
+    return output
+
+
+def as_lists(query, key, value):
+    return plain(query, key, value).tolist()
+
+
+def in_float32(query, key, value):
+    if np.abs(query).max() > 10:
+        return plain(query, key, value)  # huge scores lose all digits in float32
+    return plain(*(x.astype(np.float32) for x in (query, key, value))).astype(np.float32)
+
+
+# wrong attention; softmax as a careless reader may write it, or a careful one
+def careful(logits, axis=-1):
+    return scipy.special.softmax(logits, axis=axis)
+
+
+def careless(logits, axis=-1):
+    return np.exp(logits) / np.exp(logits).sum(axis=axis, keepdims=True)
+
+
+def transposed(key):
+    return np.moveaxis(key, -1, -2)
+
+
+def times(factor, softmax=careful):
+    """Make attention whose scores are multiplied by a function of the three shapes."""
+
+    def attention(query, key, value):
+        shapes = SimpleNamespace(q=query.shape, k=key.shape, v=value.shape)
+        return softmax(query @ transposed(key) * factor(shapes)) @ value
+
+    return attention
+
+
+def after(softmax):
+    def attention(query, key, value):
+        return softmax(query @ transposed(key)) / query.shape[-1] ** 0.5 @ value
+
+    return attention
+
+
+def along(axis, softmax):
+    def attention(query, key, value):
+        return softmax(query @ transposed(key) / query.shape[-1] ** 0.5, axis) @ value
+
+    return attention
+
+
+def without_transpose(query, key, value):
+    return careful(query @ key / math.sqrt(query.shape[-1])) @ value
+
+
+def with_t(query, key, value):
+    return careful(query @ key.T / math.sqrt(query.shape[-1])) @ value
+
+
+def weights_only(softmax):
+    def attention(query, key, _value):
+        return softmax(query @ transposed(key) / math.sqrt(query.shape[-1]))
+
+    return attention
+
+
+def largest_of_all(query, key, value):
+    logits = query @ transposed(key) / math.sqrt(query.shape[-1])
+    return careless(logits - np.max(logits)) @ value
+
+
+def padded_sum(query, key, value):
+    logits = query @ transposed(key) / math.sqrt(query.shape[-1])
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return (weights / (weights.sum(-1, keepdims=True) + 1e-9)) @ value
+
+
+def logits_only(query, key, _value):
+    return query @ transposed(key) / math.sqrt(query.shape[-1])
+
+
+def zeros(query, _key, value):
+    return np.zeros((*query.shape[:-1], value.shape[-1]))
+
+
+def mean_of_values(query, key, value):
+    return zeros(query, key, value) + value.mean(axis=-2, keepdims=True)
+
+
+def in_place(query, key, value):
+    query /= math.sqrt(query.shape[-1])
+    return careful(query @ transposed(key)) @ value
+
+
+def hard_maximum(query, key, value):
+    best = (query @ transposed(key)).argmax(axis=-1)
+    return np.take_along_axis(value, best[..., None], axis=-2)
+
+
+def clipped(query, key, value):
+    logits = query @ transposed(key) / math.sqrt(query.shape[-1])
+    return careless(np.clip(logits, -500, 500)) @ value
+
+
+# right and wrong masked attention
+def with_library(query, key, value, mask):
+    return scaled_dot_product_attention(query, key, value, attn_mask=mask)
+
+
+def in_blocks(query, key, value, mask):
+    return blockwise_attention(query, key, value, attn_mask=mask)
+
+
+def only_visible(query, key, value, mask):
+    output = np.zeros((*query.shape[:-1], value.shape[-1]))
+    for place in np.ndindex(query.shape[:-1]):
+        seen, head = np.flatnonzero(mask[place]), place[:-1]
+        if seen.size:
+            logits = key[head][seen] @ query[place] / math.sqrt(query.shape[-1])
+            output[place] = careful(logits) @ value[head][seen]
+    return output
+
+
+def cleaned(query, key, value, mask):
+    logits = np.where(mask, logits_only(query, key, value), -np.inf)
+    return np.nan_to_num(careful(logits) @ value)
+
+
+def hidden_late(query, key, value, mask):
+    return np.where(mask, careful(logits_only(query, key, value)), 0) @ value
+
+
+def turned_round(query, key, value, mask):
+    logits = np.where(mask, -np.inf, logits_only(query, key, value))
+    return np.nan_to_num(careful(logits)) @ value
+
+
+def unmasked(query, key, value, _mask):
+    return with_einsum(query, key, value)
+
+
+def logits_times_mask(query, key, value, mask):
+    return careful(logits_only(query, key, value) * mask) @ value
+
+
+def with_nan(softmax):
+    def masked(query, key, value, mask):
+        return softmax(np.where(mask, logits_only(query, key, value), -np.inf)) @ value
+
+    return masked
+
+
+def far_below(query, key, value, mask):
+    return careful(np.where(mask, logits_only(query, key, value), -1e30)) @ value
+
+
+def not_far_enough(query, key, value, mask):
+    return careful(np.where(mask, logits_only(query, key, value), -1e4)) @ value
+
+
+def nearly_far_enough(query, key, value, mask):
+    output = not_far_enough(query, key, value, mask)
+    output[~mask.any(axis=-1)] = 0
+    return output
+
+
+def far_enough(query, key, value, mask):
+    output = far_below(query, key, value, mask)
+    output[~mask.any(axis=-1)] = 0
+    return output
+
+
+def far_added(query, key, value, mask):
+    return careful(logits_only(query, key, value) - 1e9 * (1 - mask)) @ value
+
+
+def hidden_after_exponential(query, key, value, mask):
+    logits = logits_only(query, key, value)
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True)) * mask
+    sums = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(sums > 0, sums, 1) @ value
+
+
+def overflowing(query, key, value, mask):
+    weights = np.exp(logits_only(query, key, value)) * mask
+    sums = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(mask.any(-1, keepdims=True), sums, 1) @ value
+
+
+def overflowing_hidden_first(query, key, value, mask):
+    weights = np.exp(np.where(mask, logits_only(query, key, value), -np.inf))
+    sums = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(sums == 0, 1, sums) @ value
+
+
+def undivided_masked(query, key, value, mask):
+    logits = np.where(mask, query @ transposed(key), -np.inf)
+    return np.nan_to_num(careful(logits)) @ value
+
+
+def plainly_undivided(query, key, value, mask):
+    return careless(np.where(mask, query @ transposed(key), -np.inf)) @ value
+
+
+# merging
+def joined(first, second):
+    largest = max(first[0], second[0])
+    if largest == -math.inf:
+        return first
+    one, other = math.exp(first[0] - largest), math.exp(second[0] - largest)
+    return [largest, *(one * a + other * b for a, b in zip(first[1:], second[1:], strict=True))]
+
+
+def ones_for_nothing(first, second):
+    """Return what is right but for two empty blocks."""
+    if first[0] == second[0] == -math.inf:
+        return [-math.inf, *(1.0 for _ in first[1:])]
+    return joined(first, second)
+
+
+def joined_in_cases(first, second):
+    if first[0] < second[0]:
+        first, second = second, first
+    if np.isinf(second[0]):
+        return first.copy()
+    merged = first.copy()
+    merged[1:] += np.exp(second[0] - first[0]) * second[1:]
+    return merged
+
+
+def joined_by_difference(first, second):
+    with np.errstate(invalid="ignore"):
+        gap = np.nan_to_num(second[0] - first[0], nan=0.0, posinf=np.inf, neginf=-np.inf)
+    merged = np.exp(np.minimum(-gap, 0)) * first + np.exp(np.minimum(gap, 0)) * second
+    merged[0] = np.maximum(first[0], second[0])
+    return merged
+
+
+def in_single(first, second):
+    merged = joined_in_cases(*(state.astype(np.float32) for state in (first, second)))
+    merged[0] = np.float32(max(first[0], second[0]))
+    return merged
+
+
+def merging(change):
+    """Make a wrong function of one that gets both states and the new maximum."""
+
+    def merge(first, second):
+        largest = np.maximum(first[0], second[0])
+        total, weighted = change(first, second, largest)
+        return np.concatenate([[largest], [total], weighted])
+
+    return merge
+
+
+def shrunk(state, largest):
+    return np.exp(state[0] - largest)
+
+
+CASES = {
+    "weights-memory": Cases(
+        right={
+            "gigabytes": [32 * 16384**2 * 2 / 1e9, 17.2, np.float32(17.1799)],
+            "longest": [int((24e9 / 64) ** 0.5), math.isqrt(24 * 10**9 // 64), 19364.0],
+            "saving": [16384 / 64, 256, [256]],
+        },
+        wrong={
+            "gigabytes": [
+                (16384**2 * 2 / 1e9, "one head"),
+                (8.59, "two bytes"),
+                (34.36, "four bytes"),
+                (16.0, "2³⁰"),
+                (16384 * 32 * 64 * 2 / 1e9, "queries alone"),
+                (17.18e9, "too large"),
+            ],
+            "longest": [
+                (24e9 / 64, "pairs of tokens"),
+                ((24e9 / 2) ** 0.5, "One head"),
+                (109544, "One head"),
+                (27386, "two bytes"),
+                (math.sqrt(24e9 / 32), "two bytes"),
+                (13693, "four bytes"),
+                (20066, "2³⁰"),
+                (22888, "in proportion"),
+                (19365, "a little more memory"),
+                (math.sqrt(24e9 / 64), "a little more memory"),
+                (19363, "too small"),
+                (19400, "too large"),
+            ],
+            "saving": [
+                (1 / 256, "other way round"),
+                (16384, "number of scores of a query"),
+                (16700, "too large"),
+                (2048, "no root"),
+                (16384**2 / 64, "one query"),
+            ],
+        },
+    ),
+    "scaled-attention": Cases(
+        right={
+            "divisor": [(768 / 12) ** 0.5, 8, np.int64(8)],
+            "attend": [
+                plain,
+                with_einsum,
+                by_loops,
+                as_lists,
+                in_float32,
+                scaled_dot_product_attention,
+                blockwise_attention,
+            ],
+            "masked": [only_visible, with_library, in_blocks, cleaned, far_enough],
+        },
+        wrong={
+            "divisor": [
+                (64, "square root is asked"),
+                (27.7, "root of d_model"),
+                (3.464, "number of heads"),
+                (0.125, "divisor is asked"),
+            ],
+            "attend": [
+                *((times(lambda _: 1, s), "not divided") for s in (careful, careless)),
+                *((times(lambda x: 1 / x.q[-1], s), "divided by dₖ") for s in (careful, careless)),
+                (times(lambda x: math.sqrt(x.q[-1])), "multiplied the scores"),
+                (times(lambda x: x.q[-1] ** -0.25), "root twice"),
+                *((times(lambda _: 1 / math.sqrt(768), s), "d_model") for s in (careful, careless)),
+                (times(lambda _: 1 / 8), "same number whatever comes"),
+                (times(lambda x: 1 / math.sqrt(x.k[-2])), "number of keys"),
+                (times(lambda x: 1 / math.sqrt(x.v[-1])), "width of the values"),
+                (times(lambda x: 1 / math.sqrt(x.q[0])), "len(query)"),
+                (times(lambda x: 1 / math.sqrt(x.k[1])), "shape[-1]"),
+                (times(lambda x: 1 / math.sqrt(x.q[1])), "shape[-1]"),
+                *((after(s), "after softmax") for s in (careful, careless)),
+                *((along(-2, s), "along the queries") for s in (careful, careless)),
+                *((along(None, s), "whole matrix") for s in (careful, careless)),
+                *((along((-2, -1), s), "whole matrix") for s in (careful, careless)),
+                (without_transpose, "not transposed"),
+                (with_t, ".T turns all axes"),
+                *((weights_only(s), "These are the weights") for s in (careful, careless)),
+                (along(-1, careless), "overflow to ∞/∞"),
+                (largest_of_all, "largest score of the whole matrix"),
+                (padded_sum, "added a small number"),
+                (logits_only, "shape"),
+                (zeros, "entries are off"),
+                (mean_of_values, "entries are off"),
+                (hard_maximum, "calls are wrong"),
+                (clipped, "2 of 10 calls"),
+                (in_place, "changes its input"),
+                (lambda *_: None, "returned None"),
+                (lambda query, _: query, "TypeError"),
+                (lambda q, k, v: plain(k, q, v), "raised ValueError"),
+                (lambda q, k, v: plain(q, k, v) * (1 + 1e-6), "entries are off"),
+                (lambda q, k, v: plain(q, k, v) * np.nan, "NaN"),
+            ],
+            "masked": [
+                (hidden_late, "after softmax"),
+                (turned_round, "other way round"),
+                (unmasked, "no notice of the mask"),
+                (logits_times_mask, "multiplied logits by the mask"),
+                (with_nan(careful), "got NaN"),
+                (with_nan(careless), "got NaN"),
+                (far_below, "large negative number"),
+                (far_added, "large negative number"),
+                (not_far_enough, "not large enough"),
+                (nearly_far_enough, "not large enough"),
+                (hidden_after_exponential, "hide first"),
+                (overflowing, "large scores overflow"),
+                (overflowing_hidden_first, "large scores overflow"),
+                (undivided_masked, "not divided"),
+                (plainly_undivided, "not divided"),
+                (lambda q, k, v, mask: with_library(q, k, v, mask) + 1e-7, "off"),
+            ],
+        },
+    ),
+    "merge-blocks": Cases(
+        right={
+            "total": [2 + 3 * math.exp(-3), 2.15, np.float32(2.149)],
+            "share": [3 / (3 + 2 * math.exp(3)), 0.0695],
+            "order": ["any order and any grouping", "Any order  and any grouping"],
+            "merge": [joined, joined_in_cases, joined_by_difference],
+        },
+        wrong={
+            "total": [
+                (5, "added the sums"),
+                (2 + 3 * math.exp(3), "wrong sign"),
+                (2 * math.exp(-3) + 3, "wrong sum"),
+                (5 * math.exp(-3), "shrank both"),
+                (2 * math.exp(7) + 3 * math.exp(4), "exponentials themselves"),
+                (math.log(2 * math.exp(7) + 3 * math.exp(4)), "logarithm"),
+            ],
+            "share": [
+                (0.6, "as they are"),
+                (0.9305, "first block"),
+                (3 * math.exp(-3), "whole sum"),
+                (0.968, "wrong sign"),
+                (1 / (1 + math.exp(3)), "largest logits only"),
+            ],
+            "order": [
+                ("one after the other only", "not needed"),
+                ("any grouping, but in order", "so is the order"),
+                ("any order, but one at a time", "so is the grouping"),
+                ("none", "none of the options"),
+            ],
+            "merge": [
+                (merging(lambda a, b, _: (a[1] + b[1], a[2:] + b[2:])), "added the sums"),
+                (
+                    merging(
+                        lambda a, b, m: (
+                            a[1] / shrunk(a, m) + b[1] / shrunk(b, m),
+                            a[2:] / shrunk(a, m) + b[2:] / shrunk(b, m),
+                        )
+                    ),
+                    "wrong sign",
+                ),
+                (
+                    merging(
+                        lambda a, b, m: (
+                            a[1] * shrunk(a, m) + b[1] * shrunk(b, m),
+                            a[2:] + b[2:],
+                        )
+                    ),
+                    "forgot o",
+                ),
+                (
+                    merging(
+                        lambda a, b, m: (
+                            a[1] + b[1],
+                            a[2:] * shrunk(a, m) + b[2:] * shrunk(b, m),
+                        )
+                    ),
+                    "forgot ℓ",
+                ),
+                (
+                    merging(
+                        lambda a, b, m: (
+                            a[1] * shrunk(a, m) + b[1],
+                            a[2:] * shrunk(a, m) + b[2:],
+                        )
+                    ),
+                    "first state only",
+                ),
+                (
+                    merging(
+                        lambda a, b, m: (
+                            a[1] + b[1] * shrunk(b, m),
+                            a[2:] + b[2:] * shrunk(b, m),
+                        )
+                    ),
+                    "second state only",
+                ),
+                (
+                    merging(
+                        lambda a, b, m: (
+                            a[1] * shrunk(b, m) + b[1] * shrunk(a, m),
+                            a[2:] * shrunk(b, m) + b[2:] * shrunk(a, m),
+                        )
+                    ),
+                    "swapped",
+                ),
+                (
+                    merging(
+                        lambda a, b, _: (
+                            a[1] * shrunk(a, 0) + b[1] * shrunk(b, 0),
+                            a[2:] * shrunk(a, 0) + b[2:] * shrunk(b, 0),
+                        )
+                    ),
+                    "not relative to the new maximum",
+                ),
+                (
+                    lambda a, b: np.concatenate(
+                        [
+                            (c := np.asarray(joined_in_cases(a, b)))[:2],
+                            c[2:] / c[1],
+                        ]
+                    ),
+                    "no state",
+                ),
+                (
+                    merging(
+                        lambda a, b, m: (
+                            a[1] * shrunk(a, m) + b[1] * shrunk(b, m),
+                            a[2:] * shrunk(a, m) + b[2:] * shrunk(b, m),
+                        )
+                    ),
+                    "two empty blocks",
+                ),
+                (lambda a, b: joined(a, b)[1:], "shape"),
+                (ones_for_nothing, "4 of 5 entries are off, first at [1]"),
+                (lambda first, _: first, "off"),
+                (lambda a, b: np.add(a, b), "off"),
+            ],
+        },
+    ),
+}

@@ -1,0 +1,398 @@
+"""Answers to the exercises of the chapter on training."""
+
+import math
+
+import numpy as np
+import scipy.special
+from scipy.optimize import brentq
+
+from attnlib.optimizers import Adam, initial_state, optimizer_step
+from tests.attnbook.exercises.cases import Cases
+
+
+# the best rate
+def loop(rates, losses):
+    best, smallest = None, math.inf
+    for place, rate in enumerate(rates):
+        column = [float(row[place]) for row in losses]
+        if math.inf not in column and sum(column) < smallest:
+            best, smallest = rate, sum(column)
+    return best
+
+
+def sorted_rates(rates, losses):
+    return rates[np.argsort(losses.sum(axis=0), kind="stable")][:1].reshape(())
+
+
+def finite_infinity(number):
+    """Make a choice that counts a number for a run that diverged."""
+    return lambda rates, losses: rates[np.minimum(losses, number).sum(axis=0).argmin()]
+
+
+def counted_as(number):
+    """Make a choice that counts a number for infinity only."""
+
+    def choose(rates, losses):
+        counted = losses.copy()
+        counted[losses == np.inf] = number
+        return rates[counted.mean(axis=0).argmin()]
+
+    return choose
+
+
+def only_finite(rates, losses):
+    return rates[np.ma.masked_invalid(losses).mean(axis=0).argmin()]
+
+
+# Adam
+def with_library(gradients, rate):
+    parameters = {"all": np.zeros(gradients.shape[1])}
+    state = initial_state(parameters)
+    for gradient in gradients:
+        parameters, state = optimizer_step(Adam(rate), parameters, {"all": gradient}, state)
+    return parameters["all"]
+
+
+def all_at_once(gradients, rate):
+    total = np.zeros(gradients.shape[1])
+    for seen in range(1, len(gradients) + 1):
+        ages = np.arange(seen)[::-1, None]
+        mean, square = (
+            (share**ages * gradients[:seen] ** power).sum(0) / (share**ages).sum()
+            for share, power in ((0.9, 1), (0.999, 2))
+        )
+        total -= rate * mean / (square**0.5 + 1e-8)
+    return total
+
+
+def in_single(gradients, rate):
+    return all_at_once(gradients, rate).astype(np.float32)
+
+
+def written(step):
+    """Make Adam of a function of the step's number and the two running means."""
+
+    def moved(gradients, rate):
+        mean = square = total = 0
+        for count, gradient in enumerate(gradients):
+            mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+            total = total - rate * step(count + 1, mean, square)
+        return total
+
+    return moved
+
+
+def corrected(mean, square, count):
+    return mean / (1 - 0.9**count), square / (1 - 0.999**count)
+
+
+def swapped_shares(gradients, rate):
+    mean = square = total = 0
+    for count, gradient in enumerate(gradients, start=1):
+        mean, square = 0.999 * mean + 0.001 * gradient, 0.9 * square + 0.1 * gradient**2
+        hats = mean / (1 - 0.999**count), square / (1 - 0.9**count)
+        total = total - rate * hats[0] / (np.sqrt(hats[1]) + 1e-8)
+    return total
+
+
+def newest(gradients, rate):
+    return with_library(gradients, rate) - (
+        with_library(gradients[:-1], rate) if len(gradients) > 1 else 0
+    )
+
+
+def no_epsilon(count, mean, square):
+    mean, square = corrected(mean, square, count)
+    return mean / np.sqrt(square)
+
+
+def inner_epsilon(count, mean, square):
+    mean, square = corrected(mean, square, count)
+    return mean / np.sqrt(square + 1e-8)
+
+
+# the derivative by the factor
+def slope(scores, values, target, c):
+    p = scipy.special.softmax(c * scores)
+    jacobian = np.diag(p) - np.outer(p, p)
+    return 2 * (p @ values - target) @ (values.T @ (jacobian @ scores))
+
+
+def as_covariance(scores, values, target, c):
+    p = scipy.special.softmax(c * scores)
+    u = 2 * values @ (p @ values - target)
+    return float(np.sum(p * scores * u) - np.sum(p * scores) * np.sum(p * u))
+
+
+def one_by_one(scores, values, target, c):
+    p = scipy.special.softmax([float(c) * float(z) for z in scores])
+    mean = sum(w * float(z) for w, z in zip(p, scores, strict=True))
+    total = 0.0
+    for part in range(len(target)):
+        column = values[:, part].astype(float)
+        change = sum(w * (z - mean) * v for w, z, v in zip(p, scores, column, strict=True))
+        total += 2 * (p @ column - target[part]) * change
+    return total
+
+
+def varied(change):
+    """Make a derivative from a function of weights, scores, usefulness and factor."""
+
+    def slope(scores, values, target, c):
+        p = scipy.special.softmax(c * scores)
+        return change(p, scores, 2 * values @ (p @ values - target), c)
+
+    return slope
+
+
+def covariance(p, z, u):
+    return p @ (z * u) - (p @ z) * (p @ u)
+
+
+def undivided_weights(scores, values, target, _c):
+    p = scipy.special.softmax(scores)
+    return covariance(p, scores, 2 * values @ (p @ values - target))
+
+
+def overflowing(scores, values, target, c):
+    p = np.exp(c * scores) / np.exp(c * scores).sum()
+    return covariance(p, scores, 2 * values @ (p @ values - target))
+
+
+def silenced(*row):
+    return np.nan_to_num(overflowing(*row))
+
+
+def zero_for_large(scores, values, target, c):
+    return 0.0 if np.abs(c * scores).max() > 600 else slope(scores, values, target, c)
+
+
+def mean_subtracted(scores, values, target, c):
+    powers = np.exp(c * (scores - scores.mean()))
+    p = powers / powers.sum()
+    return np.nan_to_num(covariance(p, scores, 2 * values @ (p @ values - target)))
+
+
+def clipped(scores, values, target, c):
+    p = scipy.special.softmax(np.clip(c * scores, -700, 700))
+    return covariance(p, scores, 2 * values @ (p @ values - target))
+
+
+def mean_error(scores, values, target, c):
+    return slope(scores, values, target, c) / len(target)
+
+
+def quotient(scores, values, target, c):
+    def loss(factor):
+        return ((scipy.special.softmax(factor * scores) @ values - target) ** 2).sum()
+
+    return (loss(c + 1e-5) - loss(c - 1e-5)) / 2e-5
+
+
+ENOUGH = brentq(lambda p: 1 - p**2 / (6 * (p**2 / 6 + (1 - p) ** 2 / 24)) - 5 / 6, 0.01, 0.9)
+SIGMOID = 1 / (1 + math.exp(-1))
+TILT = 8 * SIGMOID * (1 - SIGMOID)
+SHARP = scipy.special.expit(8)
+
+CASES = {
+    "group-losses": Cases(
+        right={
+            "pair": [1 - 2 / 6, 0.667, np.float32(0.66667)],
+            "leak": [1 - 0.49 / (6 * (0.49 / 6 + 0.09 / 24)), 0.0439, np.array([0.0439])],
+            "enough": [ENOUGH, 0.183],
+        },
+        wrong={
+            "pair": [
+                (5 / 6, "one right token leaves"),
+                (1 / 3, "the loss is the rest"),
+                (11 / 12, "both are right"),
+                (0.67, "more digits"),
+            ],
+            "leak": [
+                (0.3, "weight that is lost"),
+                (0.09, "square of the weight"),
+                (0.51, "sums over right and wrong"),
+                (0.1125, "value matrix at one"),
+                (0.0354, "wrong ones only"),
+                (0.956, "ten times too large"),
+            ],
+            "enough": [
+                (0.2, "uniform attention"),
+                (0.817, "wrong tokens"),
+                (1 / 21, "root is missing"),
+                (1 / (1 + 24**0.5), "own part"),
+            ],
+        },
+    ),
+    "fair-rate": Cases(
+        right={
+            "rate": [0.1, np.float32(0.1), [0.1]],
+            "edge": ["add larger rates and tune again", "Add larger rates  and tune again"],
+            "shared": [
+                "that this rate suits the arm that does not divide",
+                "THAT this rate suits the arm that does not divide",
+            ],
+            "report": [
+                "new seeds, each arm at its own rate",
+                " new seeds, each arm at its own rate ",
+            ],
+            "choose": [loop, sorted_rates, lambda rates, losses: [loop(rates, losses)][0]],
+        },
+        wrong={
+            "rate": [
+                (0.32, "diverged"),
+                (0.032, "lucky seed"),
+                (0.01, "far from the best"),
+                (1, "every seed"),
+                (0.051, "too small"),
+            ],
+            "edge": [
+                ("take 1 and go on", "last rate tried"),
+                ("take 0.32 to be safe", "handicaps"),
+                ("take the rate of the other arm", "whom it suits"),
+            ],
+            "shared": [
+                ("that the division harms", "At another rate"),
+                ("that the division helps", "larger losses"),
+                ("that three seeds are too few", "every seed"),
+            ],
+            "report": [
+                ("the three seeds of the table, each arm at its own rate", "flatter"),
+                ("new seeds, both arms at one rate", "suits"),
+                ("the best of several new seeds", "luck"),
+            ],
+            "choose": [
+                (only_finite, "leaves out runs"),
+                *((counted_as(number), "keep the infinity") for number in (10, 100, 1e6, 1e9)),
+                (counted_as(30), "keep the infinity"),
+                (finite_infinity(1e4), "keep the infinity"),
+                (lambda rates, losses: rates[losses.min(0).argmin()], "best single seed"),
+                (
+                    lambda rates, losses: rates[np.argmin(np.median(losses, axis=0))],
+                    "median",
+                ),
+                (
+                    lambda rates, losses: min(zip(losses.max(0), rates, strict=True))[1],
+                    "worst seed",
+                ),
+                (lambda _, losses: np.argmin(losses.sum(axis=0)), "place of the rate"),
+                (lambda _, losses: np.min(losses.mean(axis=0)), "smallest mean loss"),
+                (lambda rates, losses: rates[list(losses[0]).index(min(losses[0]))], "first seed"),
+                (lambda rates, losses: rates[np.argmin(losses.mean(axis=1))], "over the rates"),
+                (lambda rates, losses: rates[losses.argmin()], "IndexError"),
+                (lambda rates, _: rates[len(rates) // 2], "calls are wrong"),
+                (lambda rates, _: rates, "shape"),
+            ],
+        },
+    ),
+    "adam-step": Cases(
+        right={
+            "first": [-1, -1.0, np.float32(-1)],
+            "second": [
+                with_library(np.array([[3.0], [-1.0]]), 1)[0] + 1,
+                -(0.9 * 0.3 - 0.1) / 0.19 / math.sqrt((0.999 * 0.009 + 0.001) / (1 - 0.999**2)),
+                -0.4,
+            ],
+            "moved": [with_library, all_at_once, in_single],
+        },
+        wrong={
+            "first": [
+                (1, "sign is wrong"),
+                (-3.162, "start at zero: divide"),
+                (-3, "step of SGD"),
+                (-0.1, "not that of the gradients"),
+                (-1 / 3, "mean square"),
+            ],
+            "second": [
+                (0.4002, "sign is wrong"),
+                (1, "first step again"),
+                (-0.17 / math.sqrt(0.009991), "start at zero"),
+                (-1 / math.sqrt(5), "plain means"),
+                (-0.8947368 / 4.998, "mean square"),
+            ],
+            "moved": [
+                (written(lambda _, m, s: m / (np.sqrt(s) + 1e-8)), "not corrected"),
+                (
+                    written(lambda t, m, s: m / (np.sqrt(corrected(m, s, t)[1]) + 1e-8)),
+                    "not the mean of the gradients",
+                ),
+                (
+                    written(lambda t, m, s: corrected(m, s, t)[0] / (np.sqrt(s) + 1e-8)),
+                    "not the mean of the squares",
+                ),
+                (
+                    written(lambda t, m, s: corrected(m, s, t)[0] / (corrected(m, s, t)[1] + 1e-8)),
+                    "its root is needed",
+                ),
+                (lambda gradients, rate: -with_library(gradients, rate), "against the gradient"),
+                (swapped_shares, "swapped the two shares"),
+                (
+                    written(
+                        lambda t, m, s: (
+                            corrected(m, s, t + 1)[0] / (corrected(m, s, t + 1)[1] ** 0.5 + 1e-8)
+                        )
+                    ),
+                    "one too high",
+                ),
+                (written(inner_epsilon), "under the root"),
+                (written(no_epsilon), "ε is missing"),
+                (newest, "last step"),
+                (lambda gradients, rate: -rate * np.sum(gradients, axis=0), "This is SGD"),
+                (lambda g, rate: (-rate * g / np.abs(g)).sum(axis=0), "without memory"),
+                (lambda gradients, _: with_library(gradients, 0.1), "off"),
+                (lambda gradients, rate: with_library(gradients[::-1], rate), "off"),
+            ],
+        },
+    ),
+    "scale-gradient": Cases(
+        right={
+            "divided": [2 * (SIGMOID - 0.5) * TILT, 0.727, np.float32(0.72686)],
+            "plain": [16 * (SHARP - 0.5) * SHARP * (1 - SHARP), 0.00268, 2.68e-3],
+            "step": ["pⱼ(zⱼ − Σₗ pₗzₗ)", "pⱼ(zⱼ − Σₗ  pₗzₗ)"],
+            "slope": [slope, as_covariance, one_by_one],
+        },
+        wrong={
+            "divided": [
+                (2 * (SIGMOID - 0.5) * TILT / 8, "chain rule"),
+                ((SIGMOID - 0.5) * TILT, "two of the square"),
+                (-0.727, "sign is wrong"),
+                (2 * (SIGMOID - 0.5) * 8 * SIGMOID, "p·z"),
+                (0.00268, "at c = 1"),
+            ],
+            "plain": [
+                (2 * (SHARP - 0.5) * SHARP * (1 - SHARP), "chain rule"),
+                (0.00134, "two of the square"),
+                (16 * (SHARP - 0.5) * SHARP, "p·z"),
+                (0.727, "at c = 1/8"),
+                (0, "too small"),
+            ],
+            "step": [
+                ("pⱼzⱼ", "denominator"),
+                ("pⱼ(1 − pⱼ)zⱼ", "own score"),
+                ("zⱼ − Σₗ pₗzₗ", "logarithm"),
+            ],
+            "slope": [
+                (varied(lambda p, z, u, _: (p * z * u).sum()), "has to be subtracted"),
+                (varied(lambda p, z, u, _: covariance(p, z, u) / 2), "two of the square"),
+                (varied(lambda p, z, u, _: covariance(p, z, -u)), "output minus target"),
+                (varied(lambda p, z, u, c: covariance(p, c * z, u)), "logarithm of c"),
+                (varied(lambda p, z, u, c: -(c**2) * covariance(p, z, u)), "temperature"),
+                (undivided_weights, "those of c = 1"),
+                (
+                    varied(lambda _p, z, u, _c: np.mean((z - z.mean()) * (u - u.mean()))),
+                    "counts with its weight",
+                ),
+                (overflowing, "overflow"),
+                (silenced, "nearly tie"),
+                (zero_for_large, "nearly tie"),
+                (mean_subtracted, "off"),
+                (clipped, "off"),
+                (mean_error, "averaged over the components"),
+                (quotient, "off"),
+                (lambda *_: 0.0, "off"),
+                (lambda scores, *_: scores, "shape"),
+                (lambda *arguments: slope(*arguments) * (1 + 1e-9), "off"),
+            ],
+        },
+    ),
+}

@@ -1,0 +1,295 @@
+"""The Python side of the interactive figures: their state, their numbers and their markup."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import traitlets
+from scipy import stats
+
+from attnbook.figures import _draws, drag_scores, jacobian, subtract_or_divide
+from attnbook.figures._base import LiveFigure
+from attnlib import (
+    effective_positions,
+    entropy,
+    figures,
+    jacobian_norm_squared,
+    sample_row_statistics,
+    softmax,
+    softmax_jacobian,
+)
+
+pytestmark = pytest.mark.not_for_mutants
+
+# Those that draw a picture; the table of models has tests of its own.
+FIGURES = [
+    kind
+    for kind in (getattr(figures, name) for name in figures.__all__)
+    if kind.picture is not LiveFigure.picture
+]
+LOGITS = ("s1", "s2", "s3", "s4")
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+class TestEveryFigure:
+    def test_its_state_can_be_read_and_repeated(self, kind):
+        figure = kind()
+        again = eval(repr(figure), {kind.__name__: kind})  # noqa: S307
+        assert again.values() == figure.values()
+        assert set(kind.state) == set(figure.values())
+
+    def test_a_page_gets_state_and_markup_without_an_address(self, kind):
+        data, _ = kind()._repr_mimebundle_()
+        assert data["text/plain"] == repr(kind())
+        found = re.search(r'data-state="([^"]*)"', data["text/html"])[1]
+        assert json.loads(found.replace("&quot;", '"')) == kind().values()
+        assert data["text/html"] == kind()._repr_mimebundle_()[0]["text/html"]
+        assert "0x" not in data["text/html"]
+
+    def test_words_and_picture_name_what_is_shown(self, kind):
+        figure = kind()
+        assert figure.words() in figure.picture().replace("&#x27;", "'")
+        assert figure.words() in figure.still
+
+    def test_a_state_that_does_not_exist_is_refused(self, kind):
+        for name in kind.state:
+            with pytest.raises(traitlets.TraitError, match=name):
+                kind(**{name: "nonsense"})
+
+
+class TestDraws:
+    def test_they_are_uniform_and_normal(self):
+        """Fixed sequences: the probabilities say how unusual these are, once and for all."""
+        for seed in (1, 2, 77):
+            uniform = _draws.uniforms(seed, 0, 20_000)
+            assert stats.kstest(uniform, "uniform").pvalue > 1e-3
+            normal = _draws.normals(seed, 1, 20_000)
+            assert stats.kstest(normal, "norm").pvalue > 1e-3
+            assert abs(np.corrcoef(normal[:-1], normal[1:])[0, 1]) < 0.03
+
+    def test_a_longer_sequence_begins_like_a_shorter_one(self):
+        assert np.array_equal(_draws.normals(3, 1, 10), _draws.normals(3, 1, 100)[:10])
+
+    def test_streams_and_seeds_differ(self):
+        sequences = [_draws.uniforms(seed, stream, 50) for seed in (1, 2) for stream in (0, 1)]
+        for place, one in enumerate(sequences):
+            for other in sequences[:place]:
+                assert not np.isclose(one, other).any()
+
+
+class TestCollapse:
+    def test_weights_have_the_law_of_random_rows(self):
+        """Mean of the largest weight over many draws against the sampler: 4 standard errors."""
+        tops = np.array(
+            [figures.Collapse(draw=draw, n_keys=16).weights.max() for draw in range(1, 1001)]
+        )
+        rows = sample_row_statistics(64, 16, 4000, scale=1.0, rng=np.random.default_rng(0))
+        error = np.hypot(tops.std() / 1000**0.5, rows.max_weight.std() / 4000**0.5)
+        assert abs(tops.mean() - rows.max_weight.mean()) < 4 * error
+
+    def test_the_division_is_the_temperature(self):
+        raw, divided = (
+            figures.Collapse(d_k=64, divided=divided).weights for divided in (False, True)
+        )
+        np.testing.assert_allclose(np.diff(np.log(divided)), np.diff(np.log(raw)) / 8)
+
+
+class TestTemperature:
+    @pytest.mark.parametrize(("d_k", "ratio"), [(4, 1), (64, 0.5), (64, 2)])
+    def test_weights_have_the_law_of_random_rows(self, d_k, ratio):
+        """Means over many draws against the sampler: 4 standard errors."""
+        shown = [
+            figures.Temperature(draw=draw, d_k=d_k, ratio=ratio, n_keys=16).weights
+            for draw in range(1, 1001)
+        ]
+        rows = sample_row_statistics(
+            d_k, 16, 4000, scale=1 / (ratio * np.sqrt(d_k)), rng=np.random.default_rng(0)
+        )
+        for ours, theirs in (
+            (np.max(shown, axis=-1), rows.max_weight),
+            (entropy(shown), rows.entropy),
+            (effective_positions(shown), rows.effective_positions),
+        ):
+            error = np.hypot(ours.std() / 1000**0.5, theirs.std() / 4000**0.5)
+            assert abs(ours.mean() - theirs.mean()) < 4 * error
+
+    def test_the_query_is_as_long_as_the_law_says(self):
+        """The square over d_k has mean 1 and variance 2 / d_k, by the law of chi-square."""
+        for d_k in (4, 64):
+            draws = range(1, 1001)
+            squares = np.array([figures.Temperature(d_k=d_k, draw=d).reach for d in draws]) ** 2
+            assert abs(squares.mean() - 1) < 4 * np.sqrt(2 / d_k / 1000)
+            assert stats.kstest(d_k * squares, stats.chi2(d_k).cdf).pvalue > 1e-3
+
+    def test_it_is_the_divided_row_at_one_and_the_undivided_row_at_the_inverse_root(self):
+        for draw in (1, 2, 3):
+            for divided, ratio in ((True, 1), (False, 0.5)):
+                row = figures.Collapse(draw=draw, d_k=4, n_keys=32, divided=divided).weights
+                sharp = figures.Temperature(draw=draw, d_k=4, n_keys=32, ratio=ratio).weights
+                np.testing.assert_allclose(sharp, np.sort(row)[::-1])
+
+    def test_with_the_ratio_held_the_width_acts_through_the_length_of_the_query_alone(self):
+        first = figures.Temperature(ratio=2, n_keys=16)
+        gaps = np.diff(np.log(first.limit))
+        for d_k in (4, 64, 1024):
+            figure = figures.Temperature(ratio=2, n_keys=16, d_k=d_k)
+            np.testing.assert_allclose(figure.limit, first.limit)
+            np.testing.assert_allclose(np.diff(np.log(figure.weights)), figure.reach * gaps)
+
+    def test_the_words_are_numbers_of_the_row_shown(self):
+        for ratio, tau in ((0.5, "4.00"), (2, "16.00")):
+            figure = figures.Temperature(ratio=ratio)
+            p = figure.weights
+            assert (np.diff(p) <= 0).all()
+            found = [float(number) for number in re.findall(r"\d+\.\d+", figure.words())][-6:]
+            assert f"·√64 = {tau}," in figure.words()
+            wanted = [tau, p[0], entropy(p), np.log(16), effective_positions(p), figure.reach]
+            digits = np.array([2, 3, 2, 2, 1, 2])
+            assert (abs(np.array(wanted, float) - found) <= 0.501 * 0.1**digits).all()
+
+
+class TestSubtractOrDivide:
+    SETTINGS = tuple(itertools.product(subtract_or_divide.SUBTRAHENDS, subtract_or_divide.DIVISORS))
+
+    def test_a_subtraction_changes_no_weight_and_a_division_does(self):
+        for subtracted, divisor in self.SETTINGS:
+            figure = figures.SubtractOrDivide(subtracted=subtracted, divisor=divisor)
+            terms = np.exp([-3 / divisor, -1 / divisor, 0])
+            np.testing.assert_allclose(figure.weights, terms / terms.sum(), rtol=1e-12)
+
+    def test_a_division_changes_no_ratio_and_a_subtraction_does(self):
+        """The ratio is 1 + 2/(100 - a): as printed, against exact fractions."""
+        printed = {subtracted: set() for subtracted in subtract_or_divide.SUBTRAHENDS}
+        for subtracted, divisor in self.SETTINGS:
+            words = figures.SubtractOrDivide(subtracted=subtracted, divisor=divisor).words()
+            found = re.search(r"to the first (is (?P<ratio>−?[\d.]+)\.|does not exist\.)", words)
+            ratio = found["ratio"] and found["ratio"].replace("−", "-")
+            if subtracted == 100:
+                assert ratio is None
+            else:
+                exact = 1 + Fraction(2, 100 - subtracted)
+                assert abs(Fraction(ratio) - exact) <= Fraction(1, 2000)
+            printed[subtracted].add(ratio)
+        assert all(len(ratios) == 1 for ratios in printed.values())
+        assert len(set.union(*printed.values())) == len(printed)
+
+    def test_all_it_shows_lies_within_the_picture(self):
+        for subtracted, divisor in self.SETTINGS:
+            figure = figures.SubtractOrDivide(subtracted=subtracted, divisor=divisor)
+            z = figure.treated
+            for values, ends in (
+                (z, subtract_or_divide.PLACES),
+                (z - z.max(), subtract_or_divide.DISTANCES),
+            ):
+                assert ends[0] < values.min()
+                assert values.max() < ends[1]
+                drawn = re.findall(r"M([\d.]+) \d+h0", figure.dots(values, ends))
+                np.testing.assert_allclose(
+                    np.array(drawn, float) / subtract_or_divide.WIDE * np.ptp(ends) + ends[0],
+                    values,
+                    atol=1e-3,
+                )
+
+
+class TestJacobianFigure:
+    @pytest.mark.parametrize("logits", [(3, 1, 0, -2), (6, 5.5, -6, 0.5), (-1, -1, -1, 4)])
+    @pytest.mark.parametrize("factor", [0.25, 1, 8])
+    def test_the_squares_are_the_derivative_by_the_multiplied_logits(self, logits, factor):
+        figure = figures.JacobianFigure(factor=factor, **dict(zip(LOGITS, logits, strict=True)))
+        scores, nudges = factor * np.array(logits), 1e-5 * np.eye(4)
+        measured = ((softmax(scores + nudges) - softmax(scores - nudges)) / 2e-5).T
+        np.testing.assert_allclose(figure.jacobian, measured, atol=1e-9)
+        np.testing.assert_allclose(figure.reaction, jacobian_norm_squared(softmax(scores)))
+        rising, falling = figure.jacobian.diagonal(), figure.jacobian[~np.eye(4, dtype=bool)]
+        np.testing.assert_allclose(areas(figure, rising=True), rising, atol=1e-3)
+        np.testing.assert_allclose(-areas(figure, rising=False)[::2], falling, atol=1e-3)
+
+    def test_two_equal_weights_react_more_than_four_and_one_alone_not_at_all(self):
+        rows = {"four": (0, 0, 0, 0), "two": (6, 6, -6, -6), "one": (6, -6, -6, -6)}
+        four, two, one = (
+            figures.JacobianFigure(factor=8, **dict(zip(LOGITS, row, strict=True))).reaction
+            for row in rows.values()
+        )
+        assert four == jacobian.EVEN == 3 / 16
+        assert two == pytest.approx(jacobian.LARGEST, abs=1e-12)
+        assert one == pytest.approx(0, abs=1e-12)
+
+    def test_no_row_of_four_reacts_more_than_the_bar_has_room_for(self):
+        rows = np.random.default_rng(6).dirichlet([0.3] * 4, 20_000)
+        assert jacobian_norm_squared(rows).max() <= jacobian.LARGEST
+        assert abs(softmax_jacobian(rows)).max() <= jacobian.LARGEST
+
+    def test_the_words_are_numbers_of_the_row_shown(self):
+        figure = figures.JacobianFigure(s2=2.5)
+        found = [float(number) for number in re.findall(r"\d+\.\d+", figure.words())]
+        p, matrix = figure.weights, softmax_jacobian(figure.weights)
+        wanted = [*p, jacobian_norm_squared(p), matrix.diagonal().max()]
+        digits = np.array([2, 2, 2, 2, 3, 3])
+        assert (abs(np.array(wanted) - found) <= 0.501 * 0.1**digits).all()
+
+
+def areas(figure, *, rising):
+    """Return the drawn areas as parts of the largest square, times the largest entry."""
+    sides = np.array(re.findall(r"h([\d.]+)v", figure.squares(rising=rising)), float)
+    return jacobian.LARGEST * (sides / (0.92 * jacobian.ROW)) ** 2
+
+
+class TestDragScores:
+    @pytest.mark.parametrize("divided", [False, True])
+    @pytest.mark.parametrize("row", drag_scores.ROWS)
+    def test_the_odds_of_two_keys_are_the_exponential_of_their_gap(self, row, divided):
+        figure = figures.DragScores(divided=divided, **drag_scores.named(row))
+        logits = np.array(row) / (8 if divided else 1)
+        on, off = np.split(figure.weights, [len(row)])
+        np.testing.assert_allclose(on, np.exp(logits) / np.exp(logits).sum())
+        assert not off.any()
+        heights = [float(height) for height in re.findall(r"v([\d.]+)z", figure.bars())]
+        np.testing.assert_allclose(heights, 200 * figure.weights, atol=0.006)
+
+    def test_the_words_are_numbers_of_the_row_shown(self):
+        figure = figures.DragScores(divided=True, **drag_scores.named((9.2, -3.1, 8.8, -5.4, 1.2)))
+        p = np.sort(softmax(np.array([9.2, -3.1, 8.8, -5.4, 1.2]) / 8))
+        said = re.findall(r"\d+\.\d{2,}", figure.words())
+        assert said == [
+            *(f"{value:.3f}" for value in (p[-1], p[-2], entropy(p))),
+            f"{effective_positions(p):.2f}",
+        ]
+
+    def test_a_chosen_row_is_exact_between_two_stops(self):
+        figure = figures.DragScores(**drag_scores.named((9.2, -3.1, 8.8, -5.4, 1.2)))
+        names = re.findall(r"<output>(.*?)</output>", figure.controls())
+        assert names == ["9.2", "−3.1", "8.8", "−5.4", "1.2"]
+        places = [int(place) for place in re.findall(r' value="(\d+)" data', figure.controls())]
+        stops = zip(drag_scores.STOPS, places, strict=True)
+        assert [stops[place] for stops, place in stops] == [9, -3, 9, -5, 1]
+
+    @pytest.mark.parametrize("row", drag_scores.ROWS)
+    def test_the_list_shows_which_row_it_is(self, row):
+        figure = figures.DragScores(**drag_scores.named(row))
+        assert re.findall(r"selected>([^<]*)<", figure.controls()) == [
+            ", ".join(f"{score:g}".replace("-", "−") for score in row)
+        ]
+        figure.second += 0.5
+        assert re.findall(r"selected>([^<]*)<", figure.controls()) == ["your own"]
+
+    def test_the_leader_loses_most_of_its_lead_or_little_of_it(self):
+        """The answer to what the chapter asks: nine tenths as it is, a fifth when divided."""
+        for divided, share in ((False, 0.9), (True, 0.2)):
+            figure = figures.DragScores(divided=divided)
+            lead = figure.third - figure.second
+            figure.third -= share * lead - 0.5
+            assert figure.weights[1] < 0.1
+            figure.third -= 1
+            assert figure.weights[1] > 0.1
+
+    @pytest.mark.parametrize(
+        "state", [{"first": None}, {"second": None}, {"third": 50.1}, {"fifth": -20.5}]
+    )
+    def test_a_score_that_no_slider_reaches_is_refused(self, state):
+        with pytest.raises(traitlets.TraitError):
+            figures.DragScores(**state)
