@@ -190,7 +190,7 @@ def surroundings(book: Book, repository: str) -> bytes:
         for label, target in book.targets.items()
     ]
     code = sorted(path for folder in MAKERS for path in (ROOT / folder).glob("*.py"))
-    texts = [path.read_bytes() for path in (*code, book.root / "references.bib")]
+    texts = [path.read_bytes() for path in (*code, *book.root.glob("references.bib"))]
     return hashlib.sha256(b"".join([repr((repository, pages, labels)).encode(), *texts])).digest()
 
 

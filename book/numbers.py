@@ -37,12 +37,13 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from book.markdown import Piece, blocks, walk
+from book.markdown import COMMENT, Piece, blocks, walk
 from book.model import ROOT, Page
 from book.numerals import STRUCTURE, Numeral, numbers, numerals, written_as
 from tools import notebooks
 
 BELOW = "below:"
+HOW = "a comment right behind it does, with an expression: <!-- {expression} -->"
 MODULES = {"math", "np"}
 HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 CELL_TEXTS = {"caption": "figure", "alt": "image"}
@@ -139,8 +140,7 @@ def held(metadata: Any, path: Iterable[str]) -> Any:
 
 def sentence(text: str, start: int, end: int) -> str:
     """Return the words around a place, to find it by, without comments."""
-    before = re.sub(r"<!--.*?-->", "", text[max(0, start - 90) : start], flags=re.DOTALL)
-    after = re.sub(r"<!--.*?(?:-->|$)", "", text[end : end + 60], flags=re.DOTALL)
+    before, after = COMMENT.sub("", text[:start]), COMMENT.sub("", text[end:])
     return " ".join(f"…{before[-45:]}{text[start:end]}{after[:25]}…".split())
 
 
@@ -296,13 +296,16 @@ def _unbound(passage: Passage, waiting: Sequence[Numeral]) -> Iterator[Problem]:
     for numeral in waiting:
         if not numeral.structure:
             around = sentence(passage.text, numeral.start, numeral.end)
-            yield Problem(passage.where, f"nothing binds {numeral.text} in «{around}»")
+            yield Problem(passage.where, f"nothing binds {numeral.text} in «{around}»; {HOW}")
 
 
 def _bind(
     passage: Passage, waiting: list[Numeral], binding: Binding, values: Values
 ) -> Iterator[Problem]:
     shown = f"<!-- {binding.template} -->"
+    if waiting:
+        last = waiting[-1]
+        shown = f"{last.text}{shown} in «{sentence(passage.text, last.start, last.end)}»"
     value = values.get(binding, "!it was not evaluated")
     if binding.moment < 0:
         value = f"!no cell runs before it; begin it with {BELOW}"
@@ -518,7 +521,9 @@ def look(path: Path, check: bool) -> list[str]:
         for cell in stated.cells:
             cell.source = TIME.sub(str(minutes), cell.source)
         nbformat.write(stated, path)
-    return [f"{path.name}, {problem}" for problem in problems(Notebook(notebook), values)]
+    found = [f"{path.name}, {problem}" for problem in problems(Notebook(notebook), values)]
+    sys.stdout.write(f"{path.name}: {len(values)} expressions evaluated, {len(found)} problems\n")
+    return found
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:

@@ -158,7 +158,7 @@ def size_problems(content: nbformat.NotebookNode) -> list[str]:
     cells = Page("page", Path("page.ipynb"), notebook=content).main_path()
     words = sum(len(plain_words(cell.source)) for cell in cells if cell.cell_type == "markdown")
     figures = sum(draws(cell) for cell in cells)
-    problems = [f"{words} words"] if words > MOST_WORDS else []
+    problems = [f"{words} words, at most {MOST_WORDS} are allowed"] if words > MOST_WORDS else []
     return problems + ([f"{figures} figures"] if figures > MOST_FIGURES else [])
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.book.notebooks import BOOK, ROOT, read
 
-PAGE = (ROOT / "chapters" / "instructors.md").read_text(encoding="utf-8")
+PAGE_NAME = "chapters/instructors.md"
+PAGE = (ROOT / PAGE_NAME).read_text(encoding="utf-8")
 SECTION = re.compile(r"\[(?P<words>[^\]]+)\]\((?P<page>\w+\.ipynb)#(?P<anchor>[\w-]+)\)")
 EXERCISE = re.compile(r"^:label: (ex-[\w-]+)\n+[★☆]+ (\w+) ·", re.MULTILINE)
 
@@ -38,7 +39,7 @@ def misnamed(page: str) -> list[str]:
         titles = [section.title for section in sections if section.level == 2]
         anchors = {"-".join(re.findall(r"[\w-]+", title.lower())): title for title in titles}
         if not anchors.get(link["anchor"], "").startswith(link["words"]):
-            wrong.append(link[0])
+            wrong.append(f"{PAGE_NAME}: {link[0]}; the sections there are {titles}")
     return wrong
 
 

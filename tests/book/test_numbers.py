@@ -138,6 +138,7 @@ def test_a_bound_sentence_passes() -> None:
         ({"text": "It is 64<!-- {[n for n in (64,)][0]} -->."}, "asks for nothing that a cell"),
         ({"text": "It is 96%, 64<!-- 96%, {width} -->."}, "types 96% and does not compute it"),
         ({"text": "$1 + 1 = 2$<!-- {n} -->", "source": "n = 1"}, "the text has 2, computed is 1"),
+        ({"text": "It is 64<!-- width -->."}, "nothing binds 64 in «…It is 64.…»; a comment right"),
         ({"source": SOURCE.replace("0.4321", "0.4361")}, "the text has 0.43, computed is 0.44"),
         ({"source": SOURCE.replace("0.957", "0.967")}, "the text has 96%, computed is 97%"),
     ],
@@ -145,6 +146,13 @@ def test_a_bound_sentence_passes() -> None:
 def test_a_broken_binding_is_reported(changed: dict[str, str], message: str) -> None:
     found = problems(*bound(**changed))
     assert any(message in str(problem) for problem in found), found
+
+
+def test_an_expression_without_a_value_is_reported_with_its_sentence() -> None:
+    notebook, values = bound(text="It is 64<!-- {width} -->.")
+    (found,) = problems(notebook, dict.fromkeys(values, "!NameError: no such name"))
+    wanted = "64<!-- {width} --> in «…It is 64.…» has no value: NameError: no such name"
+    assert wanted in str(found)
 
 
 @pytest.mark.parametrize(
