@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.course import Order, export, grade
-from grading.expected import expected
+from grading.marking.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
 

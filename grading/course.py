@@ -7,15 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grading import autograded, feedback, report, sandbox, scale
-from grading import export as tables
 from grading._files import write_whole
-from grading.gradebook import Book, write_autograded, write_course
-from grading.intake import Collection, collect
-from grading.marking import Conditions, digest, mark
+from grading.gradebook import autograded
+from grading.gradebook.book import Book, write_autograded, write_course
+from grading.intake.collection import Collection, collect
+from grading.intake.roster import Roster, read_roster
+from grading.marking import scale
+from grading.marking.submission import Conditions, digest, mark
 from grading.names import safe_name
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
-from grading.roster import Roster, read_roster
+from grading.reports import feedback, tables
+from grading.reports import instructor as report
+from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -750,12 +750,13 @@ HONEST = (
 # what is on the machine
 
 PATHS = (
-    "@HOME@/secret.txt", "@OTHER@", "@BOOK@", "@HIDDEN@", "@PROJECT@/grading/judging.py",
+    "@HOME@/secret.txt", "@OTHER@", "@BOOK@", "@HIDDEN@", "@PROJECT@/grading/marking/judging.py",
     "@PROJECT@/attnlib/softmax.py", "/etc/shadow", "/etc/passwd", "/root/.bashrc",
     "/proc/1/environ", "/proc/@PID@/environ", "/proc/@PID@/mem", "/proc/@SELF@/environ",
     "/proc/1/root@HOME@/secret.txt", "/proc/1/cwd/secret.txt", "/proc/kcore", "/dev/mem",
-    "/packages/0/attnlib/softmax.py", "/packages/0/grading/judging.py", "../../../etc/shadow",
-    "/proc/sys/kernel/core_pattern_", "/sys/kernel/notes", "/dev/sda", "/var/run/docker.sock",
+    "/packages/0/attnlib/softmax.py", "/packages/0/grading/marking/judging.py",
+    "../../../etc/shadow", "/proc/sys/kernel/core_pattern_", "/sys/kernel/notes", "/dev/sda",
+    "/var/run/docker.sock",
 )  # fmt: skip
 READING = "\n".join(
     f'try:\n    print("BRE" "ACH", open({path!r}, "rb").read()[:300])\n'
@@ -872,7 +873,7 @@ MACHINE = (
                    "import sys\ndel sys.modules['attnlib']\nimport attnlib",
                    "import sys\nsys.path.insert(0, '@PROJECT@')\ndel sys.modules['attnlib']\n"
                    "import attnlib.softmax",
-                   "import sys\nsys.path.insert(0, '@PROJECT@')\nimport grading.judging"),
+                   "import sys\nsys.path.insert(0, '@PROJECT@')\nimport grading.marking.judging"),
            says="ModuleNotFoundError"),
     Attack("writes-everywhere", "Nothing but an empty folder can be written.",
            guarded(*WRITING), says="FileNotFoundError"),

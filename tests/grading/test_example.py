@@ -21,11 +21,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grading.course import Order, grade, wanted
 from grading.hidden import Wrong
-from grading.intake import collect
+from grading.intake.collection import collect
+from grading.intake.roster import read_roster
 from grading.problem_set import SOURCE, problem_sets, read
 from grading.release import release, worked
 from grading.results import Status, Submission
-from grading.roster import read_roster
 from tests.book.notebooks import ROOT
 from tools.example_submissions import ASSIGNMENT, EXAMPLE, differences, files, main
 

@@ -17,9 +17,9 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading import feedback
-from grading.feedback import ShownCell, page, visible
 from grading.problem_set import Cell, ProblemSet, Question
+from grading.reports import feedback
+from grading.reports.feedback import ShownCell, page, visible
 from grading.results import Mark, Student
 
 if TYPE_CHECKING:

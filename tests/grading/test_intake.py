@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading import _sources, intake
-from grading.intake import collect, safe_name
+from grading.intake import collection as intake
+from grading.intake import sources as _sources
+from grading.intake.collection import collect, safe_name
+from grading.intake.roster import Roster
 from grading.results import Student
-from grading.roster import Roster
 
 ADA = Student("s1", "17", "Ada Example", ("ada@example.org",))
 BEN = Student("s2", "18", "Ben Example")

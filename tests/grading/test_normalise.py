@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading import normalise as module
-from grading.normalise import Invalid, Normalised, WorkCell, normalise
+from grading.intake import normalize as module
+from grading.intake.normalize import Invalid, Normalised, WorkCell, normalise
 from grading.problem_set import Cell, ProblemSet, Question
 
 TITLE = "# Problem set 1\n\nThe rules are these."

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grading.figures import named_series
-from grading.sandbox import Limits
+from grading.sandbox.sandbox import Limits
 from tests.grading.answers_problem_set_2 import (
     ABLATION,
     ARMS,

@@ -29,12 +29,13 @@ import pytest
 from filelock import FileLock
 from traitlets.config import Config
 
-from grading import running, sandbox
 from grading.course import Order, export, grade
-from grading.gradebook import Book
-from grading.judging import Judge
+from grading.gradebook.book import Book
+from grading.marking import running
+from grading.marking.judging import Judge
 from grading.release import worked
 from grading.results import Result
+from grading.sandbox import sandbox
 from tests.grading.redteam import (
     ATTACKS,
     BREACH,
@@ -606,7 +607,7 @@ SLOW = (
 PAGES = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-from grading import feedback
+from grading.reports import feedback
 for source in json.load(sys.stdin):
     for i in range(3):
         {call}

@@ -20,9 +20,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grading import _seccomp, sandbox
-from grading._outputs import clean_outputs, clean_text
-from grading.sandbox import Collect, Execute, Limits, Run, SandboxUnavailable, run, why_unavailable
+from grading.sandbox import sandbox
+from grading.sandbox import seccomp as _seccomp
+from grading.sandbox.outputs import clean_outputs, clean_text
+from grading.sandbox.sandbox import (
+    Collect,
+    Execute,
+    Limits,
+    Run,
+    SandboxUnavailable,
+    run,
+    why_unavailable,
+)
 
 DESCRIPTORS, TEMPORARY = Path("/proc/self/fd"), Path(tempfile.gettempdir())
 ROOT = Path(__file__).resolve().parents[2]
@@ -962,7 +971,7 @@ def test_it_says_why_there_is_no_sandbox(
     if name == "_children":
         asked_anew.setattr(sandbox.Path, "glob", lambda *_: iter(()))
     else:
-        asked_anew.setattr(f"grading.sandbox.{name}", value)
+        asked_anew.setattr(f"grading.sandbox.sandbox.{name}", value)
     with pytest.raises(SandboxUnavailable, match=says):
         run([SOUND])
 

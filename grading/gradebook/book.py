@@ -22,7 +22,8 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, inser
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from grading._database import (
+from grading._files import write_whole
+from grading.gradebook.database import (
     BY_HAND,
     COURSE,
     NAME,
@@ -32,7 +33,6 @@ from grading._database import (
     open_database,
     writing,
 )
-from grading._files import write_whole
 from grading.results import Mark, Result, Status, Student
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from grading._sources import FILE_LIMIT
+from grading.intake.sources import FILE_LIMIT
 from grading.names import shown
 
 if TYPE_CHECKING:

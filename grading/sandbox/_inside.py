@@ -1,11 +1,12 @@
 """The runner inside the sandbox: it executes a submission, one step at a time.
 
-`grading.sandbox` starts it and is the only one to read what it writes. It talks JSON lines over two
-pipes of its own: a request is a cell to execute or an answer to collect, and each has one reply.
-It shares its process with the student's code, which can therefore replace all of it. So nothing
-here protects anything: the walls are those that `grading.sandbox` builds around the process, and
-what comes out is checked there once more. What this file owes is good manners: an honest mistake
-in one cell, such as a loop without end, must leave a namespace in which the next cell can run.
+`grading.sandbox.sandbox` starts it and is the only one to read what it writes. It talks JSON lines
+over two pipes of its own: a request is a cell to execute or an answer to collect, and each has one
+reply. It shares its process with the student's code, which can therefore replace all of it. So
+nothing here protects anything: the walls are those that `grading.sandbox.sandbox` builds around the
+process, and what comes out is checked there once more. What this file owes is good manners: an
+honest mistake in one cell, such as a loop without end, must leave a namespace in which the next
+cell can run.
 """
 
 from __future__ import annotations
@@ -228,7 +229,7 @@ def make_shell(outputs: Outputs) -> Any:
         display_pub_class = Type(displays)
 
         def init_virtualenv(self) -> None:
-            """Look for none: the packages are where `grading.sandbox` put them."""
+            """Look for none: the packages are where `grading.sandbox.sandbox` put them."""
 
         def init_completer(self) -> None:
             """Load nothing that completes names at a keyboard."""

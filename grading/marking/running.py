@@ -17,13 +17,13 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from grading import sandbox
 from grading.problem_set import CHECK
+from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from grading.normalise import WorkCell
+    from grading.intake.normalize import WorkCell
     from grading.problem_set import Question
 
 RESTARTS = 12

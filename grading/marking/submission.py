@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from grading import autograded, feedback, running, sandbox
-from grading.judging import BrokenCheckError, Judge
-from grading.normalise import Invalid, Normalised, WorkCell, normalise
+from grading.gradebook import autograded
+from grading.intake.normalize import Invalid, Normalised, WorkCell, normalise
+from grading.marking import running
+from grading.marking.judging import BrokenCheckError, Judge
 from grading.problem_set import ProblemSet, Question
+from grading.reports import feedback
 from grading.results import Mark, Result, Status, Student, Submission
+from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

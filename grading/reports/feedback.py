@@ -24,7 +24,7 @@ from markupsafe import Markup, escape
 from pygments import token
 from pygments.lexers.python import PythonLexer
 
-from grading.formulas import mathml
+from grading.reports.formulas import mathml
 from grading.results import Mark, Status, Student
 
 if TYPE_CHECKING:

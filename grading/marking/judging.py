@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grading._wire import decode, encode
 from grading.hidden import Wrong
 from grading.problem_set import NUMBERS, ProblemSet, Question
 from grading.results import Mark
+from grading.sandbox._wire import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

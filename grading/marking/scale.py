@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grading.marking import OUR_FAULT, Conditions, mark, without_points
+from grading.marking.submission import OUR_FAULT, Conditions, mark, without_points
 from grading.results import Result, Submission
-from grading.sandbox import SandboxUnavailable, why_unavailable
+from grading.sandbox.sandbox import SandboxUnavailable, why_unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from grading.feedback import ShownCell
+from grading.reports.feedback import ShownCell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -37,9 +37,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from grading import _seccomp
-from grading._outputs import clean_outputs, clean_text
-from grading._wire import decode, encode
+from grading.sandbox import seccomp as _seccomp
+from grading.sandbox._wire import decode, encode
+from grading.sandbox.outputs import clean_outputs, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -138,7 +138,7 @@ class Collect:
     source : str
         Defines the function `answer`, which sees the student's names.
     inputs : dict
-        What `answer` is called with, by name; made of what `grading._wire` encodes.
+        What `answer` is called with, by name; made of what `grading.sandbox._wire` encodes.
     """
 
     key: str

@@ -20,16 +20,16 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grading._sources import NOTEBOOK, File, Folder, Zip
+from grading.intake.roster import Roster, name_words
+from grading.intake.sources import NOTEBOOK, File, Folder, Zip
 from grading.names import composed, is_safe_name, safe_name, shown
 from grading.results import Student, Submission
-from grading.roster import Roster, name_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from grading._sources import Reader
+    from grading.intake.sources import Reader
     from grading.results import Status
 
 __all__ = ["Collection", "collect", "safe_name"]
