@@ -136,7 +136,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
 
 def test_following_the_readme_gives_what_it_shows(followed: Followed) -> None:
     targets = [command.split()[1] for command in followed.commands]
-    assert targets == ["release", "grade", "grade", "formgrader", "grades-export"]
+    assert targets == ["problem-sets", "grade", "grade", "formgrader", "grades-export"]
     assert len(followed.printed) == 2
     for promised, found in followed.printed:
         assert found == promised

@@ -1,6 +1,6 @@
 """Build the package as for a release, and try it where nothing else is installed.
 
-``make release-check`` takes the files that git knows, makes a source distribution and from that a
+``make package-check`` takes the files that git knows, makes a source distribution and from that a
 wheel, looks at what they hold and say, installs the wheel into an empty environment, and runs the
 examples of its docstrings there: first with NumPy alone, then with everything that parts of it ask
 for when they are used.
@@ -68,7 +68,7 @@ print(f"{attnlib.__version__}: the examples of {run} docstrings run, {left} wait
 """
 
 
-class ReleaseError(Exception):
+class PackageError(Exception):
     """The package may not be released like this."""
 
 
@@ -174,7 +174,7 @@ def run(*command: str | Path, cwd: Path) -> str:
     )
     if done.returncode:
         message = f"{' '.join(map(str, command[:4]))} ended with {done.returncode}:\n{done.stdout}"
-        raise ReleaseError(message)
+        raise PackageError(message)
     return done.stdout
 
 
@@ -205,7 +205,7 @@ def try_out(wheel: Path, folder: Path) -> list[str]:
     others = {line.partition("==")[0] for line in listed.splitlines() if "==" in line}
     if not others <= {"attnlib", "numpy", "pip", "setuptools"}:
         message = f"more than the wheel asks for is installed: {sorted(others)}"
-        raise ReleaseError(message)
+        raise PackageError(message)
     # traitlets comes with anywidget
     alone = run(python, "-W", "error", "-c", EXAMPLES, *extras(), "traitlets", cwd=folder)
     run(*install, *pinned, f"{wheel}[all]", cwd=folder)
@@ -222,13 +222,13 @@ def main() -> int:
             problems = source_problems(archive, names, version)
             problems += wheel_problems(wheel, names, version)
             if problems:
-                raise ReleaseError("\n".join(problems))
+                raise PackageError("\n".join(problems))
             twine = [sys.executable, "-m", "twine", "check", "--strict"]
             sys.stdout.write(run(*twine, archive, wheel, cwd=folder))
             (folder / "empty").mkdir()
             for said in try_out(wheel, folder / "empty"):
                 sys.stdout.write(said)
-        except ReleaseError as error:
+        except PackageError as error:
             sys.stderr.write(f"{error}\n")
             return 1
     sys.stdout.write(f"attnlib {version} may be released\n")
