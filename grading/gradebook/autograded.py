@@ -25,7 +25,7 @@ def notebook(problem_set: ProblemSet, shown: Sequence[ShownCell], notes: Sequenc
     shown : sequence of ShownCell
         The cells in their order.
     notes : sequence of str
-        What the student is told besides the marks.
+        What the student is ours besides the marks.
 
     Returns
     -------
@@ -40,12 +40,12 @@ def notebook(problem_set: ProblemSet, shown: Sequence[ShownCell], notes: Sequenc
     cells = []
     for i, each in enumerate(shown):
         original = pristine.get(each.name or "")
-        told = {"role": each.role, "question": each.question, "name": each.name}
-        told["ran"] = each.outputs is not None
+        ours = {"role": each.role, "question": each.question, "name": each.name}
+        ours["ran"] = each.outputs is not None
         cell: dict[str, Any] = {
             "cell_type": each.kind,
             "id": f"cell-{i}",
-            "metadata": {**(original.metadata if original else {}), OURS: told},
+            "metadata": {**(original.metadata if original else {}), OURS: ours},
             "source": each.source,
         }
         if each.kind == "code":
@@ -83,12 +83,12 @@ def read(text: str) -> tuple[list[ShownCell], list[str]]:
 
 def _cell(cell: dict[str, Any]) -> ShownCell:
     """Return one cell as the student is shown it."""
-    told = cell["metadata"][OURS]
+    ours = cell["metadata"][OURS]
     return ShownCell(
-        told["name"],
-        told["role"],
+        ours["name"],
+        ours["role"],
         cell["cell_type"],
         cell["source"],
-        cell.get("outputs", ()) if told["ran"] else None,
-        told["question"],
+        cell.get("outputs", ()) if ours["ran"] else None,
+        ours["question"],
     )

@@ -235,14 +235,14 @@ class _Planner:
     def _folders_around(self, paths: list[tuple[str, ...]]) -> int:
         """Return how many folders are around everything and say nothing."""
         around = 0
-        while paths and not any(self._is_recognised(path) for path in paths):
+        while paths and not any(self._is_recognized(path) for path in paths):
             if len({path[0] for path in paths}) > 1 or min(map(len, paths)) == 1:
                 return 0
             paths = [path[1:] for path in paths]
             around += 1
         return around
 
-    def _is_recognised(self, path: tuple[str, ...]) -> bool:
+    def _is_recognized(self, path: tuple[str, ...]) -> bool:
         """Return whether a path says whose the file is, as far as can be known."""
         if self.roster is None:
             claim = _claim(path, self.assignments)

@@ -74,7 +74,7 @@ class WorkCell:
 
 
 @dataclass(frozen=True)
-class Normalised:
+class Normalized:
     """A submission in the form of the problem set.
 
     Attributes
@@ -95,7 +95,7 @@ class Normalised:
 
 
 @dataclass(frozen=True)
-class _Came:
+class _SubmittedCell:
     """A cell as it came."""
 
     kind: Literal["code", "markdown"]
@@ -113,7 +113,7 @@ class _Came:
         return frozenset(_lines(self.source))
 
 
-def normalise(notebook: bytes, problem_set: ProblemSet) -> Normalised:
+def normalize(notebook: bytes, problem_set: ProblemSet) -> Normalized:
     """Put a student's answers into the cells of the problem set.
 
     Parameters
@@ -125,7 +125,7 @@ def normalise(notebook: bytes, problem_set: ProblemSet) -> Normalised:
 
     Returns
     -------
-    Normalised
+    Normalized
         The cells to run, and what was mended.
 
     Raises
@@ -137,23 +137,23 @@ def normalise(notebook: bytes, problem_set: ProblemSet) -> Normalised:
     -----
     Where a cell to fill in came several times with different contents, all of them run in their
     order and the last is the answer, as in the student's own notebook; paragraphs are joined. A
-    cell that lost its name is recognised by its text and by the cells around it.
+    cell that lost its name is recognized by its text and by the cells around it.
     """
     document = _document(notebook)
     notes: list[str] = []
-    came = [_came(cell, i) for i, cell in enumerate(_cells(document), 1)]
-    if sum(len(cell.source.encode("utf-8", "surrogatepass")) for cell in came) > SOURCES_LIMIT:
+    submitted = [_submitted_cell(cell, i) for i, cell in enumerate(_cells(document), 1)]
+    if sum(len(cell.source.encode("utf-8", "surrogatepass")) for cell in submitted) > SOURCES_LIMIT:
         raise Invalid(f"its cells are larger than {SOURCES_LIMIT // 1_000_000} MB together")
     if (language := _language(document)) not in ("", "python"):
         notes.append(f"the notebook says that it is written in {language}; it was run as Python")
-    came = _readable(came, notes)
-    places = _places(came, problem_set)
+    submitted = _readable(submitted, notes)
+    places = _places(submitted, problem_set)
     if not any(_tells(problem_set.by_name[name]) for name in places):
-        raise Invalid(f"it has no question of {problem_set.name}{_title(came)}")
-    if _contradicts(came, places, problem_set):
-        raise Invalid(f"it is another problem set than {problem_set.name}{_title(came)}")
-    notes += _recognised(came, places, problem_set)
-    return _assemble(came, places, problem_set, notes)
+        raise Invalid(f"it has no question of {problem_set.name}{_title(submitted)}")
+    if _contradicts(submitted, places, problem_set):
+        raise Invalid(f"it is another problem set than {problem_set.name}{_title(submitted)}")
+    notes += _recognized(submitted, places, problem_set)
+    return _assemble(submitted, places, problem_set, notes)
 
 
 # what came
@@ -207,7 +207,7 @@ def _list(holder: Any, name: str) -> list[Any]:
     return held
 
 
-def _came(cell: Any, position: int) -> _Came:
+def _submitted_cell(cell: Any, position: int) -> _SubmittedCell:
     """Return one cell, with its metadata believed as little as needed."""
     if not isinstance(cell, dict):
         raise Invalid(f"its cell {position} is not a cell")
@@ -219,7 +219,7 @@ def _came(cell: Any, position: int) -> _Came:
         raise Invalid(f"the source of its cell {position} is not text")
     if len(source.encode("utf-8", "surrogatepass")) > SOURCE_LIMIT:
         raise Invalid(f"its cell {position} is larger than {SOURCE_LIMIT // 1_000_000} MB")
-    return _Came(kind, source, _grade_id(cell))
+    return _SubmittedCell(kind, source, _grade_id(cell))
 
 
 def _grade_id(cell: Mapping[str, Any]) -> str | None:
@@ -241,23 +241,23 @@ def _language(document: Mapping[str, Any]) -> str:
     return ""
 
 
-def _readable(came: Sequence[_Came], notes: list[str]) -> list[_Came]:
+def _readable(submitted: Sequence[_SubmittedCell], notes: list[str]) -> list[_SubmittedCell]:
     """Return the cells with line ends of one kind, and without what is not text."""
     cells = []
     mended = False
-    for cell in came:
+    for cell in submitted:
         source = cell.source.replace("\r\n", "\n").replace("\r", "\n")
         clean = re.sub("[\0\ud800-\udfff]", UNREADABLE, source)
         mended = mended or clean != source
-        cells.append(_Came(cell.kind, clean, cell.name))
+        cells.append(_SubmittedCell(cell.kind, clean, cell.name))
     if mended:
         notes.append(f"characters that are not text were replaced by {UNREADABLE}")
     return cells
 
 
-def _title(came: Sequence[_Came]) -> str:
+def _title(submitted: Sequence[_SubmittedCell]) -> str:
     """Return what the notebook calls itself, for a message."""
-    for cell in came:
+    for cell in submitted:
         match = TITLE.search(cell.source)
         if cell.kind == "markdown" and match:
             return f"; it is called {shown(match[1], 80)!r}"
@@ -278,22 +278,22 @@ def _tidy(source: str) -> str:
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
-def _share(pristine: Cell, came: _Came) -> float:
+def _share(pristine: Cell, submitted: _SubmittedCell) -> float:
     """Return which share of the pristine lines is in a cell that came.
 
     An identity is one line that everybody changes; it is told by what it assigns.
     """
     if pristine.role == "identity":
-        return float(ASSIGNED.search(came.source) is not None)
+        return float(ASSIGNED.search(submitted.source) is not None)
     wanted = _lines(pristine.source)
-    return sum(line in came.lines for line in wanted) / len(wanted) if wanted else 0.0
+    return sum(line in submitted.lines for line in wanted) / len(wanted) if wanted else 0.0
 
 
-def _places(came: Sequence[_Came], problem_set: ProblemSet) -> dict[str, list[int]]:
+def _places(submitted: Sequence[_SubmittedCell], problem_set: ProblemSet) -> dict[str, list[int]]:
     """Return where each cell of the problem set is: by name, or by exactly its text."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     nameless: defaultdict[str, list[int]] = defaultdict(list)
-    for i, cell in enumerate(came):
+    for i, cell in enumerate(submitted):
         if cell.name in problem_set.by_name:
             places[cell.name].append(i)
         else:
@@ -318,19 +318,19 @@ def _is_question_text(cell: Cell) -> bool:
 
 
 def _contradicts(
-    came: Sequence[_Came], places: Mapping[str, list[int]], problem_set: ProblemSet
+    submitted: Sequence[_SubmittedCell], places: Mapping[str, list[int]], problem_set: ProblemSet
 ) -> bool:
     """Return whether cells have this problem set's names and mostly another one's texts."""
     similar = [
-        max(_share(cell, came[i]) for i in places[cell.name]) >= SIMILAR
+        max(_share(cell, submitted[i]) for i in places[cell.name]) >= SIMILAR
         for cell in problem_set.cells
         if cell.name in places and (cell.role == "check" or _is_question_text(cell))
     ]
     return len(similar) > 1 and 2 * sum(similar) < len(similar)
 
 
-def _recognised(
-    came: Sequence[_Came], places: dict[str, list[int]], problem_set: ProblemSet
+def _recognized(
+    submitted: Sequence[_SubmittedCell], places: dict[str, list[int]], problem_set: ProblemSet
 ) -> Iterator[str]:
     """Find cells that lost their names, and yield what was found.
 
@@ -342,12 +342,12 @@ def _recognised(
         for cell in problem_set.cells
         if cell.name in places
         and cell.role in FILLED_IN
-        and all(came[i].name != cell.name for i in places[cell.name])
+        and all(submitted[i].name != cell.name for i in places[cell.name])
     ]
     for position, cell in enumerate(problem_set.cells):
         if cell.name in places:
             continue
-        chosen = _recognise(came, places, problem_set, position)
+        chosen = _recognize(submitted, places, problem_set, position)
         if chosen is not None:
             places[cell.name] = [chosen]
             if cell.role in FILLED_IN:
@@ -356,8 +356,8 @@ def _recognised(
         yield f"{_listed('cell', lost)} had lost the name; the place and the text told which it is"
 
 
-def _recognise(
-    came: Sequence[_Came],
+def _recognize(
+    submitted: Sequence[_SubmittedCell],
     places: Mapping[str, list[int]],
     problem_set: ProblemSet,
     position: int,
@@ -369,15 +369,15 @@ def _recognise(
         places[each.name][0] for each in problem_set.cells[position + 1 :] if each.name in places
     ]
     start = before[-1] + 1 if before else 0
-    stop = next((i for i in after if i >= start), len(came))
+    stop = next((i for i in after if i >= start), len(submitted))
     taken = {i for found in places.values() for i in found}
     between = [i for i in range(start, stop) if i not in taken]
-    similar = [i for i in between if _share(cell, came[i]) >= SIMILAR]
+    similar = [i for i in between if _share(cell, submitted[i]) >= SIMILAR]
     if similar:
-        return max(similar, key=lambda i: (_share(cell, came[i]), -i))
+        return max(similar, key=lambda i: (_share(cell, submitted[i]), -i))
     # a stub written over: what stands where it stood, if the cell before it was found
     found_before = position > 0 and problem_set.cells[position - 1].name in places
-    same_kind = [i for i in between if came[i].kind == cell.kind]
+    same_kind = [i for i in between if submitted[i].kind == cell.kind]
     if cell.role in ("answer", "by hand") and found_before and same_kind:
         return same_kind[0]
     return None
@@ -392,19 +392,19 @@ def _listed(noun: str, names: Sequence[str]) -> str:
 
 
 def _assemble(
-    came: Sequence[_Came],
+    submitted: Sequence[_SubmittedCell],
     places: Mapping[str, list[int]],
     problem_set: ProblemSet,
     notes: list[str],
-) -> Normalised:
+) -> Normalized:
     """Return the cells of the problem set with the student's sources and own cells."""
     questions = _questions(problem_set)
-    own = _own(came, places)
-    cells = [_own_cell(came[i], None) for i in own[None]]
+    own = _own(submitted, places)
+    cells = [_own_cell(submitted[i], None) for i in own[None]]
     typed_id: str | None = ""
     for cell in problem_set.cells:
         question, following = questions[cell.name]
-        copies = [came[i] for i in places.get(cell.name, [])]
+        copies = [submitted[i] for i in places.get(cell.name, [])]
         if cell.role in FILLED_IN:
             *earlier, source = _filled_in(cell, copies, notes)
             cells += [WorkCell(None, "own", cell.kind, each, question) for each in earlier]
@@ -414,8 +414,8 @@ def _assemble(
         if cell.role == "identity":
             typed_id = _typed_id(source)
         cells.append(WorkCell(cell.name, cell.role, cell.kind, source, question))
-        cells += [_own_cell(came[i], following) for i in own[cell.name]]
-    return Normalised(tuple(cells), typed_id, tuple(notes))
+        cells += [_own_cell(submitted[i], following) for i in own[cell.name]]
+    return Normalized(tuple(cells), typed_id, tuple(notes))
 
 
 def _questions(problem_set: ProblemSet) -> dict[str, tuple[str | None, str | None]]:
@@ -432,12 +432,14 @@ def _questions(problem_set: ProblemSet) -> dict[str, tuple[str | None, str | Non
     return found
 
 
-def _own(came: Sequence[_Came], places: Mapping[str, list[int]]) -> dict[str | None, list[int]]:
+def _own(
+    submitted: Sequence[_SubmittedCell], places: Mapping[str, list[int]]
+) -> dict[str | None, list[int]]:
     """Return the student's own cells by the cell of the problem set that they follow."""
     names = {i: name for name, found in places.items() for i in found}
     own: defaultdict[str | None, list[int]] = defaultdict(list)
     anchor: str | None = None
-    for i, cell in enumerate(came):
+    for i, cell in enumerate(submitted):
         if i in names:
             anchor = names[i]
         elif cell.source.strip():
@@ -445,12 +447,12 @@ def _own(came: Sequence[_Came], places: Mapping[str, list[int]]) -> dict[str | N
     return own
 
 
-def _own_cell(cell: _Came, question: str | None) -> WorkCell:
+def _own_cell(cell: _SubmittedCell, question: str | None) -> WorkCell:
     """Return a cell of the student's own."""
     return WorkCell(None, "own", cell.kind, cell.source, question)
 
 
-def _note_changes(cell: Cell, copies: Sequence[_Came], notes: list[str]) -> None:
+def _note_changes(cell: Cell, copies: Sequence[_SubmittedCell], notes: list[str]) -> None:
     """Say where a cell that is not to be changed was changed or deleted."""
     if cell.role == "text":
         return
@@ -460,7 +462,7 @@ def _note_changes(cell: Cell, copies: Sequence[_Came], notes: list[str]) -> None
         notes.append(f"the cell {cell.name} was changed; the original one was used")
 
 
-def _filled_in(cell: Cell, copies: Sequence[_Came], notes: list[str]) -> list[str]:
+def _filled_in(cell: Cell, copies: Sequence[_SubmittedCell], notes: list[str]) -> list[str]:
     """Return what the student wrote into a cell, the sources that run before it first."""
     if not copies:
         notes.append(f"the cell {cell.name} was missing; it counts as not filled in")

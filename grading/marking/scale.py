@@ -146,10 +146,14 @@ def _mark_safely(submission: Submission, problem_set: ProblemSet, conditions: Co
         if not conditions.unsafe and why_unavailable():
             raise
         reason = f"its sandbox did not start: {failure}"[:300]
-        return without_points(submission, problem_set, "needs-review", reason, told=OUR_FAULT)
+        return without_points(
+            submission, problem_set, "needs-review", reason, for_student=OUR_FAULT
+        )
     except Exception as failure:  # noqa: BLE001, one submission must not stop the others
         reason = f"the grader itself failed: {type(failure).__name__}: {failure}"[:300]
-        return without_points(submission, problem_set, "needs-review", reason, told=OUR_FAULT)
+        return without_points(
+            submission, problem_set, "needs-review", reason, for_student=OUR_FAULT
+        )
 
 
 def mark_all(
@@ -350,4 +354,6 @@ def _outcome(
     (submission,) = batch.submissions
     lost = f"could not be marked: its worker was lost {TRIES + 1} times"
     problem_set = problem_sets[submission.assignment]
-    return [without_points(submission, problem_set, "needs-review", lost, told=OUR_FAULT)], []
+    return [
+        without_points(submission, problem_set, "needs-review", lost, for_student=OUR_FAULT)
+    ], []

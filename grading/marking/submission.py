@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from grading.gradebook import autograded
-from grading.intake.normalize import Invalid, Normalised, WorkCell, normalise
+from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize
 from grading.marking import running
 from grading.marking.judging import BrokenCheckError, Judge
 from grading.problem_set import ProblemSet, Question
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 TIME = re.compile(r"it took longer than [0-9.]+ s")
 NO_ANSWER = "no answer came out"
-OUR_FAULT = "Something failed on our side; your instructor has been told, and nothing is lost."
+OUR_FAULT = (
+    "Something failed on our side; your instructor has been for_student, and nothing is lost."
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions
         status, message = submission.problem or ("missing", "nothing was handed in")
         return without_points(submission, problem_set, status, message, known)
     try:
-        work = normalise(submission.notebook, problem_set)
+        work = normalize(submission.notebook, problem_set)
     except Invalid as invalid:
         return without_points(submission, problem_set, "invalid", str(invalid), known)
     if doubt := doubt_about_identity(submission.student, work.typed_id, conditions.accepted):
@@ -103,7 +105,7 @@ def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions
         return _marked(submission, problem_set, work, conditions, known)
     except BrokenCheckError as broken:
         return without_points(
-            submission, problem_set, "needs-review", str(broken), known, told=OUR_FAULT
+            submission, problem_set, "needs-review", str(broken), known, for_student=OUR_FAULT
         )
 
 
@@ -114,7 +116,7 @@ def without_points(
     message: str,
     known: str = "",
     *,
-    told: str | None = None,
+    for_student: str | None = None,
 ) -> Result:
     """Return a result that decides about no points.
 
@@ -130,11 +132,13 @@ def without_points(
         The reason, for the instructor.
     known : str
         The digest; empty where it has to be tried again.
-    told : str, optional
+    for_student : str, optional
         The reason for the student, where it differs.
     """
     marks = tuple(Mark(each.name, None, each.points) for each in problem_set.questions)
-    page = feedback.page(problem_set, submission.student, status, told or message, (), marks, ())
+    page = feedback.page(
+        problem_set, submission.student, status, for_student or message, (), marks, ()
+    )
     return Result(
         submission.student,
         submission.assignment,
@@ -219,7 +223,7 @@ def identity_of(student: Student, typed: str | None) -> str:
 def _marked(
     submission: Submission,
     problem_set: ProblemSet,
-    work: Normalised,
+    work: Normalized,
     conditions: Conditions,
     known: str,
 ) -> Result:

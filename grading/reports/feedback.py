@@ -211,7 +211,7 @@ def page(
 
 
 def visible(text: str) -> str:
-    r"""Return `text` without terminal colours, and with every character to be seen.
+    r"""Return `text` without terminal colors, and with every character to be seen.
 
     Parameters
     ----------
@@ -410,14 +410,14 @@ def _plain(text: str) -> Markup:
 
 @lru_cache(maxsize=128)
 def _code(source: str) -> Markup:
-    """Return Python code in colours."""
-    return Markup("<pre><code>{}</code></pre>").format(_coloured(source))
+    """Return Python code in colors."""
+    return Markup("<pre><code>{}</code></pre>").format(_colored(source))
 
 
-def _coloured(source: str) -> Markup:
+def _colored(source: str) -> Markup:
     """Return the words of Python code, those of a kind in a span of that kind.
 
-    The time that the lexer takes grows with the square of a gap, so that there are no colours
+    The time that the lexer takes grows with the square of a gap, so that there are no colors
     where one is long.
     """
     if LONG_GAP.search(source):
@@ -437,7 +437,7 @@ def _lexer() -> PythonLexer:
 
 @cache
 def _kind(kind: Any) -> str:
-    """Return the class of a token, or nothing for what has the colour of text."""
+    """Return the class of a token, or nothing for what has the color of text."""
     return next((name for family, name in TOKENS if kind in family), "")
 
 
@@ -479,7 +479,7 @@ class _Renderer(mistune.HTMLRenderer):
     def block_code(self, code: str, info: str | None = None) -> str:
         """Return code that stands in a text."""
         python = (info or "").strip().casefold() in ("python", "py", "python3")
-        return f"<pre><code>{_coloured(code) if python else escape(code)}</code></pre>\n"
+        return f"<pre><code>{_colored(code) if python else escape(code)}</code></pre>\n"
 
     def inline_math(self, text: str) -> str:
         """Return a formula or its source; before a blank, a dollar is a dollar of prose."""
@@ -611,6 +611,8 @@ def _public(cell: ShownCell) -> tuple[bool, Markup]:
         return False, Markup("Public check: it did not run.")
     for output in cell.outputs:
         if isinstance(output, Mapping) and output.get("output_type") == "error":
-            said = _joined(output.get("evalue")) if output.get("ename") == "AssertionError" else ""
-            return False, Markup("Public check: {}").format(_words(said or _raised(output)))
+            message = (
+                _joined(output.get("evalue")) if output.get("ename") == "AssertionError" else ""
+            )
+            return False, Markup("Public check: {}").format(_words(message or _raised(output)))
     return True, Markup("Public check: passed. It looks at the form only.")

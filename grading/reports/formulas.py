@@ -45,7 +45,7 @@ COMMANDS = frozenset(
 """The commands that are set, next to those that stand for one character.
 
 Not among them: whatever defines or repeats, whose work can grow with a power of two; links,
-classes, styles and colours; and free lengths, which could move a text over another.
+classes, styles and colors; and free lengths, which could move a text over another.
 """
 ESCAPED = frozenset("\\,;:!>{}|_%$#& \n")
 COMMAND = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)

@@ -18,7 +18,7 @@ IMAGES = 1_048_576
 MOST_OUTPUTS = 200
 MOST_PIXELS = 25_000_000
 PNG = b"\x89PNG\r\n\x1a\n"
-# colours and cursor movements, then every other control character but tab, line feed and return
+# colors and cursor movements, then every other control character but tab, line feed and return
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\t\n\r\x20-\x7e\xa0-\U0010ffff]")
 
 

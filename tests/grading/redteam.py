@@ -291,7 +291,7 @@ def format_of(version: Any) -> Callable[[Notebook], None]:
 
 
 def rendered_slowly(notebook: Notebook) -> None:
-    """Add what takes a colouring of Python code quadratic time, were nothing done about it."""
+    """Add what takes a coloring of Python code quadratic time, were nothing done about it."""
     notebook["cells"].append(code("first = 1" + "  \n" * 300 + "last = 1"))
     notebook["cells"].append(
         {"cell_type": "markdown", "metadata": {}, "source": "[" * 9000 + "**a" * 3000}
@@ -1034,7 +1034,7 @@ PROCESSES = (
              {"q1": 0.0}, says=says) for name, (source, says) in ENDINGS.items()),
     Attack("leaves-daemons", "What was left running ends with the notebook.",
            tried(DAEMON, RIGHT), says=OVER),
-    Attack("kills-the-neighbours", "Other processes of the same user are not to be seen.",
+    Attack("kills-the-neighbors", "Other processes of the same user are not to be seen.",
            guarded("import os, signal\nos.kill(@PID@, signal.SIGKILL)",
                    "import os, signal\nos.kill(@SELF@, signal.SIGKILL)",
                    "import os, signal\nos.kill(1, signal.SIGSTOP)\nassert os.getpid() == 2"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grading.intake.normalize import WorkCell, normalise
+from grading.intake.normalize import WorkCell, normalize
 from grading.marking import submission as marking
 from grading.marking.judging import BrokenCheckError, Judge
 from grading.marking.running import plan
@@ -279,7 +279,7 @@ class TestInputs:
 
 
 def cells_with(answers: dict[str, str]) -> tuple[WorkCell, ...]:
-    return normalise(worked(TINY, "s1", answers, SOURCE), TINY).cells
+    return normalize(worked(TINY, "s1", answers, SOURCE), TINY).cells
 
 
 class TestThePlan:
