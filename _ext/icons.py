@@ -61,7 +61,7 @@ def subset(font: Path, characters: str) -> bytes:
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every table it cuts
     options = tools.Options()
     options.layout_features = []
-    options.name_IDs = [0, 1, 13]  # the licence goes with the font
+    options.name_IDs = [0, 1, 13]  # the license goes with the font
     options.hinting = False
     options.notdef_outline = False
     # no clock in what is built: the same page has the same bytes

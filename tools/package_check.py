@@ -112,7 +112,7 @@ def wheel_problems(wheel: Path, names: list[str], version: str) -> list[str]:
         if not name.startswith(info) or name.endswith("/")
     ]
     if f"{info}licenses/LICENSE" not in held:
-        problems.append("the wheel lacks the licence")
+        problems.append("the wheel lacks the license")
     return problems + metadata_problems(email.message_from_string(metadata), version)
 
 

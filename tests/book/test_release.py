@@ -114,7 +114,7 @@ def test_the_metadata_name_no_address_that_nobody_has() -> None:
     assert not {"url", "repository-code", "doi"} & set(citation())
 
 
-def test_the_licences_are_those_of_the_licence_file() -> None:
+def test_the_licenses_are_those_of_the_license_file() -> None:
     assert project()["project"]["license"] in citation()["license"]
     notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
     assert "BSD 3-Clause" in notice

@@ -1,6 +1,6 @@
-"""The book's colours under the common deficiencies of colour vision, by simulation.
+"""The book's colors under the common deficiencies of color vision, by simulation.
 
-Colour never carries a meaning alone (``test_plotting.py`` holds line styles, markers and labels
+Color never carries a meaning alone (``test_plotting.py`` holds line styles, markers and labels
 apart); here it is shown that it need not be given up either.
 """
 
@@ -52,14 +52,14 @@ IN_THE_DARK = 8.0
 STYLES = Path(figures.__file__).parent
 
 
-def rgb(colour: str) -> np.ndarray:
-    """Return a colour of a style sheet as three numbers up to one."""
-    return np.array([int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)])
+def rgb(color: str) -> np.ndarray:
+    """Return a color of a style sheet as three numbers up to one."""
+    return np.array([int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)])
 
 
-def linear(colour: np.ndarray) -> np.ndarray:
+def linear(color: np.ndarray) -> np.ndarray:
     """Undo the gamma of sRGB."""
-    return np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+    return np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
 
 
 def lab(light: np.ndarray) -> np.ndarray:
@@ -77,7 +77,7 @@ def lab(light: np.ndarray) -> np.ndarray:
 
 
 def ciede2000(one: np.ndarray, other: np.ndarray) -> float:
-    """Return how far two colours in CIELAB are apart.
+    """Return how far two colors in CIELAB are apart.
 
     G. Sharma, W. Wu, E. N. Dalal: The CIEDE2000 Color-Difference Formula. Color Research and
     Application 30 (2005), 21-30.
@@ -105,18 +105,18 @@ def ciede2000(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the least distance of two colours, whoever looks at them."""
+    """Return the least distance of two colors, whoever looks at them."""
     return min(
-        ciede2000(*(lab(np.clip(matrix @ linear(colour), 0, 1)) for colour in (one, other)))
+        ciede2000(*(lab(np.clip(matrix @ linear(color), 0, 1)) for color in (one, other)))
         for matrix in VISION.values()
     )
 
 
-def turned(colour: np.ndarray) -> np.ndarray:
+def turned(color: np.ndarray) -> np.ndarray:
     """Apply what ``book.css`` does to pictures in the dark: invert(0.93) hue-rotate(180deg)."""
     red, green, blue = 0.213, 0.715, 0.072
     half_turn = 2 * np.array([[red, green, blue]] * 3) - np.eye(3)
-    return np.clip(half_turn @ (0.93 - 0.86 * colour), 0, 1)
+    return np.clip(half_turn @ (0.93 - 0.86 * color), 0, 1)
 
 
 def close_pairs(palette: dict[str, np.ndarray], wanted: float) -> list[str]:
@@ -129,12 +129,12 @@ def close_pairs(palette: dict[str, np.ndarray], wanted: float) -> list[str]:
 
 
 def variants(sheet: str, names: str) -> list[dict[str, np.ndarray]]:
-    """Return the colours of a style sheet's variables, light and dark."""
+    """Return the colors of a style sheet's variables, light and dark."""
     text = (STYLES / sheet).read_text(encoding="utf-8")
     found = re.findall(rf"--({names}): (#[0-9a-f]{{6}});", text)
     count = len(names.split("|"))
     assert len(found) == 2 * count, "light and dark"
-    return [{name: rgb(colour) for name, colour in part} for part in (found[:count], found[count:])]
+    return [{name: rgb(color) for name, color in part} for part in (found[:count], found[count:])]
 
 
 @pytest.mark.parametrize(
@@ -153,18 +153,18 @@ def test_the_distance_agrees_with_its_published_values(one, other, distance):
     assert ciede2000(np.array(other), np.array(one)) == pytest.approx(distance, abs=1e-4)
 
 
-def test_the_simulations_keep_greys_and_confuse_what_they_should():
-    grey = np.full(3, 0.4)
+def test_the_simulations_keep_grays_and_confuse_what_they_should():
+    gray = np.full(3, 0.4)
     for matrix in VISION.values():
-        assert matrix @ grey == pytest.approx(grey, abs=1e-5)
+        assert matrix @ gray == pytest.approx(gray, abs=1e-5)
     assert apart(rgb("#d02020"), rgb("#5a6a10")) < AT_A_GLANCE < 40, "red and green"
     assert apart(rgb("#000000"), rgb("#ffffff")) == pytest.approx(100, abs=0.1)
 
 
-def test_the_colours_of_pictures_stay_apart():
-    palette = {name: rgb(colour) for name, colour in plotting.PALETTE.items()}
+def test_the_colors_of_pictures_stay_apart():
+    palette = {name: rgb(color) for name, color in plotting.PALETTE.items()}
     assert close_pairs(palette, AT_A_GLANCE) == []
-    dark = {name: turned(colour) for name, colour in palette.items() if name != "faint"}
+    dark = {name: turned(color) for name, color in palette.items() if name != "faint"}
     assert close_pairs(dark, IN_THE_DARK) == []
 
 
@@ -179,6 +179,6 @@ def test_a_palette_with_a_close_pair_is_noticed():
     ("sheet", "names"),
     [("_style.css", "figure-divided|figure-undivided"), ("ask.css", "ask-right|ask-wrong")],
 )
-def test_the_colours_of_figures_that_move_stay_apart(sheet, names):
+def test_the_colors_of_figures_that_move_stay_apart(sheet, names):
     for palette in variants(sheet, names):
         assert close_pairs(palette, 2 * AT_A_GLANCE) == []
