@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grading._files import write_whole
+from book.files import atomic_write
 from grading.gradebook import autograded
 from grading.gradebook.book import Book, write_autograded, write_course
 from grading.intake.collection import Collection, collect
@@ -119,7 +119,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         _renew_feedback(order.out, book, marked)
         summary = _write_tables(order.out, book, roster, marked)
     text = "\n".join([summary, *notes])
-    write_whole(order.out / "summary.txt", text + "\n")
+    atomic_write(order.out / "summary.txt", text + "\n")
     return text
 
 
@@ -240,7 +240,7 @@ def _write_feedback(out: Path, result: Result) -> None:
     """Write the page for the student, or take away an older one."""
     path = out / "feedback" / safe_name(result.student.student_id) / f"{result.assignment}.html"
     if result.feedback:
-        write_whole(path, result.feedback)
+        atomic_write(path, result.feedback)
     else:
         path.unlink(missing_ok=True)
 
@@ -314,7 +314,7 @@ def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURC
     with Book(database(out, url)) as book:
         sets = _recorded_sets(book, source)
         _renew_feedback(out, book, sets)
-        write_whole(out / "summary.txt", _write_tables(out, book, people, sets) + "\n")
+        atomic_write(out / "summary.txt", _write_tables(out, book, people, sets) + "\n")
         for name in sets:
             results = list(tables.everyone(book.results(name), listed, name))
             for platform, write in (

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, inser
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from grading._files import write_whole
+from book.files import atomic_write
 from grading.gradebook.database import (
     BY_HAND,
     COURSE,
@@ -377,7 +377,7 @@ def write_autograded(out: Path, result: Result) -> Path:
     assignment = _folder_name("assignment", result.assignment)
     path = out / "autograded" / student / assignment / f"{assignment}.ipynb"
     if result.status == "graded" and result.notebook:
-        write_whole(path, result.notebook, mode=0o600)
+        atomic_write(path, result.notebook, mode=0o600)
     else:
         path.unlink(missing_ok=True)
     return path
@@ -403,7 +403,7 @@ def write_course(out: Path, url: str, source: Path) -> Path:
     """
     address = database_url(url).render_as_string(hide_password=False)
     settings = out / "nbgrader_config.py"
-    write_whole(
+    atomic_write(
         settings,
         '"""Settings of nbgrader: start jupyter lab in this folder to mark by hand."""\n\n'
         "from pathlib import Path\n\n"
@@ -417,7 +417,7 @@ def write_course(out: Path, url: str, source: Path) -> Path:
         mode=0o600,
     )
     copy = out / "source" / source.stem / source.name
-    write_whole(copy, source.read_text(encoding="utf-8"), mode=0o600)
+    atomic_write(copy, source.read_text(encoding="utf-8"), mode=0o600)
     return settings
 
 

@@ -11,7 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grading._files import write_whole
+from book.files import atomic_write
 from grading.names import shown
 from grading.results import Result, Student
 
@@ -303,4 +303,4 @@ def _write(path: Path, rows: Iterable[Sequence[str]]) -> None:
     """Write a table in the form of RFC 4180."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerows(rows)
-    write_whole(path, text.getvalue())
+    atomic_write(path, text.getvalue())
