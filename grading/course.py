@@ -28,48 +28,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Order:
-    """What an instructor asks for.
+    """What an instructor asks for."""
 
-    Attributes
-    ----------
-    submissions : pathlib.Path
-        A folder or a zip of a learning platform.
-    out : pathlib.Path
-        The folder for results; what an earlier run left there is continued.
-    roster : pathlib.Path, optional
-        Who takes the course. Without it names of folders or files are the students' identifiers.
-    database : str, optional
-        The address of the gradebook; by default an SQLite file in `out`.
-    assignment : str, optional
-        The problem set, where names of folders and files do not tell.
-    workers : int, optional
-        How many submissions are marked at a time; by default one for each processor core.
-    scheduler : str, optional
-        The address of a Dask scheduler whose workers do it instead.
-    accepted : frozenset of str
-        Students whose identity somebody has looked at.
-    again : bool
-        Whether to mark also what was marked before and has not changed.
-    unsafe : bool
-        Whether students' code may run without the sandbox.
-    source : pathlib.Path
-        The folder of the source notebooks.
-    limits : sandbox.Limits
-        What each submission may use.
-    """
-
-    submissions: Path
-    out: Path
+    submissions: Path  # a folder or a zip of a learning platform
+    out: Path  # the folder for results; what an earlier run left there is continued
+    # Who takes the course. Without it names of folders or files are the students'
+    # identifiers.
     roster: Path | None = None
-    database: str | None = None
-    assignment: str | None = None
+    database: str | None = None  # the address of the gradebook; by default an SQLite file in `out`
+    assignment: str | None = None  # the problem set, where names of folders and files do not tell
+    # how many submissions are marked at a time; by default one for each processor core
     workers: int | None = None
-    scheduler: str | None = None
-    accepted: frozenset[str] = frozenset()
-    again: bool = False
-    unsafe: bool = False
-    source: Path = SOURCE
-    limits: sandbox.Limits = field(default_factory=sandbox.Limits)
+    scheduler: str | None = None  # the address of a Dask scheduler whose workers do it instead
+    accepted: frozenset[str] = frozenset()  # students whose identity somebody has looked at
+    again: bool = False  # whether to mark also what was marked before and has not changed
+    unsafe: bool = False  # whether students' code may run without the sandbox
+    source: Path = SOURCE  # the folder of the source notebooks
+    limits: sandbox.Limits = field(default_factory=sandbox.Limits)  # what each submission may use
 
 
 def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> str:

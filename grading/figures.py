@@ -20,21 +20,12 @@ MOST = 500
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What one call drew.
+    """What one call drew."""
 
-    Attributes
-    ----------
-    label : str
-        Its own label; Matplotlib invents one that begins with an underscore where none is given.
-    look : tuple of str
-        Its color, and its marker and dashes.
-    points : numpy.ndarray, shape (n, 2)
-        Where its points are.
-    """
-
+    # its own label; Matplotlib invents one that begins with an underscore where none is given
     label: str
-    look: tuple[str, str]
-    points: np.ndarray
+    look: tuple[str, str]  # its color, and its marker and dashes
+    points: np.ndarray  # where its points are
 
     @property
     def nameless(self) -> bool:

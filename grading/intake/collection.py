@@ -80,17 +80,10 @@ class _Planned:
 
 @dataclass
 class Collection:
-    """All submissions of a folder or zip, read one at a time.
+    """All submissions of a folder or zip, read one at a time."""
 
-    Attributes
-    ----------
-    notes : list of str
-        What was left aside or decided, for the instructor; safe to print.
-    assignments : tuple of str
-        The problem sets of which something came, or the only one that was asked for.
-    """
-
-    notes: list[str]
+    notes: list[str]  # what was left aside or decided, for the instructor; safe to print
+    # the problem sets of which something came, or the only one that was asked for
     assignments: tuple[str, ...]
     _planned: list[_Planned] = field(repr=False)
     _source: Folder | Zip = field(repr=False)

@@ -49,49 +49,29 @@ class Invalid(ValueError):  # noqa: N818, it reads as it is meant: raise Invalid
 
 @dataclass(frozen=True)
 class WorkCell:
-    """A cell of the notebook that is graded.
+    """A cell of the notebook that is graded."""
 
-    Attributes
-    ----------
-    name : str or None
-        The name of the problem set's cell, or None for a cell of the student's own.
-    role : {"text", "locked", "identity", "answer", "check", "by hand", "own"}
-        What it is for.
-    kind : {"code", "markdown"}
-        The type of the cell.
-    source : str
-        What stands in it; valid UTF-8 without NUL.
-    question : str or None
-        The question to which it belongs. A student's own cell belongs to the question between
-        whose text and check it stands, or, where there is no check, before the next question.
-    """
-
-    name: str | None
+    name: str | None  # the name of the problem set's cell, or None for a cell of the student's own
+    # what it is for
     role: Literal["text", "locked", "identity", "answer", "check", "by hand", "own"]
-    kind: Literal["code", "markdown"]
-    source: str
+    kind: Literal["code", "markdown"]  # the type of the cell
+    source: str  # what stands in it; valid UTF-8 without NUL
+    # The question to which it belongs. A student's own cell belongs to the question between
+    # whose text and check it stands, or, where there is no check, before the next question.
     question: str | None
 
 
 @dataclass(frozen=True)
 class Normalized:
-    """A submission in the form of the problem set.
+    """A submission in the form of the problem set."""
 
-    Attributes
-    ----------
-    cells : tuple of WorkCell
-        All cells of the problem set in their order, with the student's own after the one that they
-        followed.
-    typed_id : str or None
-        The student number in the identity cell; empty if nothing was typed, None if it is not a
-        plain text or number.
-    notes : tuple of str
-        What was mended, for the feedback.
-    """
-
+    # all cells of the problem set in their order, with the student's own after the one that
+    # they followed
     cells: tuple[WorkCell, ...]
+    # the student number in the identity cell; empty if nothing was typed, None if it is not a
+    # plain text or number
     typed_id: str | None
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was mended, for the feedback
 
 
 @dataclass(frozen=True)

@@ -37,30 +37,14 @@ IGNORED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "timestamp.t
 
 @dataclass(frozen=True)
 class File:
-    """A file that came in.
+    """A file that came in."""
 
-    Attributes
-    ----------
-    parts : tuple of str
-        Its folders and its name, composed (NFC).
-    origin : str
-        The same for people.
-    key : pathlib.Path or zipfile.ZipInfo
-        How its source finds it.
-    size : int
-        Bytes, as far as the source says; not to be believed.
-    trouble : tuple of (Status, str) or None
-        Why it cannot be read.
-    unsafe : str
-        Why its name cannot say whose it is, or empty.
-    """
-
-    parts: tuple[str, ...]
-    origin: str
-    key: Any
-    size: int
-    trouble: tuple[Status, str] | None = None
-    unsafe: str = ""
+    parts: tuple[str, ...]  # its folders and its name, composed (NFC)
+    origin: str  # the same for people
+    key: Any  # how its source finds it
+    size: int  # bytes, as far as the source says; not to be believed
+    trouble: tuple[Status, str] | None = None  # why it cannot be read
+    unsafe: str = ""  # why its name cannot say whose it is, or empty
 
     @property
     def is_notebook(self) -> bool:

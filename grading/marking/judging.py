@@ -41,18 +41,10 @@ class BrokenCheckError(Exception):
 
 @dataclass(frozen=True)
 class Judge:
-    """The hidden checks of one problem set, ready to be used.
+    """The hidden checks of one problem set, ready to be used."""
 
-    Attributes
-    ----------
-    problem_set : ProblemSet
-        The problem set.
-    spaces : dict
-        The names that each question's check defines.
-    """
-
-    problem_set: ProblemSet
-    spaces: dict[str, dict[str, Any]]
+    problem_set: ProblemSet  # the problem set
+    spaces: dict[str, dict[str, Any]]  # the names that each question's check defines
 
     @classmethod
     def of(cls, problem_set: ProblemSet) -> Judge:

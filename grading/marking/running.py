@@ -42,21 +42,11 @@ INDENTED = re.compile(r"^[ \t].*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Step:
-    """A step in the sandbox, and to what it belongs.
+    """A step in the sandbox, and to what it belongs."""
 
-    Attributes
-    ----------
-    does : sandbox.Execute or sandbox.Collect
-        What is done; its key is unique.
-    question : str or None
-        The question it belongs to.
-    cell : int or None
-        The position of the cell that it runs, for the first time or again.
-    """
-
-    does: sandbox.Execute | sandbox.Collect
-    question: str | None
-    cell: int | None = None
+    does: sandbox.Execute | sandbox.Collect  # what is done; its key is unique
+    question: str | None  # the question it belongs to
+    cell: int | None = None  # the position of the cell that it runs, for the first time or again
 
     @property
     def collects(self) -> bool:
@@ -66,28 +56,17 @@ class Step:
 
 @dataclass
 class Ran:
-    """What came out of the sandbox, over all its restarts.
+    """What came out of the sandbox, over all its restarts."""
 
-    Attributes
-    ----------
-    outputs : dict
-        The outputs of each cell, by its position as text.
-    answers : dict
-        The answers that came out, by question.
-    failures : dict
-        What the runner says of answers that did not come out, by question; it may be the student's
-        words.
-    ended : list of (Step or None, str)
-        The steps that ended the program, each with the reason.
-    cpu_seconds : float
-        Processor time.
-    """
-
+    # the outputs of each cell, by its position as text
     outputs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    answers: dict[str, Any] = field(default_factory=dict)
+    answers: dict[str, Any] = field(default_factory=dict)  # the answers that came out, by question
+    # what the runner says of answers that did not come out, by question; it may be the
+    # student's words
     failures: dict[str, str] = field(default_factory=dict)
+    # the steps that ended the program, each with the reason
     ended: list[tuple[Step | None, str]] = field(default_factory=list)
-    cpu_seconds: float = 0.0
+    cpu_seconds: float = 0.0  # processor time
 
 
 def plan(

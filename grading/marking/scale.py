@@ -102,21 +102,11 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
 
 @dataclass
 class Batch:
-    """Submissions that travel together.
+    """Submissions that travel together."""
 
-    Attributes
-    ----------
-    submissions : tuple of Submission
-        What to mark.
-    tries : int
-        How often they were sent before.
-    since : float
-        When they were last sent.
-    """
-
-    submissions: tuple[Submission, ...]
-    tries: int = 0
-    since: float = field(default_factory=time.monotonic)
+    submissions: tuple[Submission, ...]  # what to mark
+    tries: int = 0  # how often they were sent before
+    since: float = field(default_factory=time.monotonic)  # when they were last sent
 
 
 def mark_batch(

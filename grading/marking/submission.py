@@ -30,24 +30,14 @@ OUR_FAULT = (
 
 @dataclass(frozen=True)
 class Conditions:
-    """How submissions are run, the same for all of one run of the grader.
+    """How submissions are run, the same for all of one run of the grader."""
 
-    Attributes
-    ----------
-    secrets : mapping of str to int
-        The seed of each problem set's hidden inputs, which no student knows.
-    limits : sandbox.Limits
-        What a submission may use.
-    unsafe : bool
-        Whether students' code runs without the sandbox.
-    accepted : frozenset of str
-        Students whose identity somebody has looked at: theirs is the roster's, whatever the
-        notebook says.
-    """
-
+    # the seed of each problem set's hidden inputs, which no student knows
     secrets: Mapping[str, int]
-    limits: sandbox.Limits = field(default_factory=sandbox.Limits)
-    unsafe: bool = False
+    limits: sandbox.Limits = field(default_factory=sandbox.Limits)  # what a submission may use
+    unsafe: bool = False  # whether students' code runs without the sandbox
+    # students whose identity somebody has looked at: theirs is the roster's, whatever the
+    # notebook says
     accepted: frozenset[str] = frozenset()
 
 

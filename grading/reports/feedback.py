@@ -89,31 +89,16 @@ HEADLINES: dict[Status, str] = {
 
 @dataclass(frozen=True)
 class ShownCell:
-    """A cell as the student is shown it.
+    """A cell as the student is shown it."""
 
-    Attributes
-    ----------
-    name : str or None
-        nbgrader's ``grade_id``; None for a cell that the student added.
-    role : str
-        As in `grading.problem_set.Cell`, or ``own`` for a cell that the student added.
-    kind : str
-        ``code`` or ``markdown``; anything else is shown as plain text.
-    source : str
-        What stands in it.
-    outputs : sequence of mapping, or None
-        nbformat's outputs of a code cell; None for a code cell that did not run, of which nothing
-        can be said. They must come from before the first hidden check ran.
-    question : str or None
-        The question it belongs to.
-    """
-
-    name: str | None
-    role: str
-    kind: str
-    source: str
+    name: str | None  # nbgrader's ``grade_id``; None for a cell that the student added
+    role: str  # as in `grading.problem_set.Cell`, or ``own`` for a cell that the student added
+    kind: str  # ``code`` or ``markdown``; anything else is shown as plain text
+    source: str  # what stands in it
+    # nbformat's outputs of a code cell; None for a code cell that did not run, of which
+    # nothing can be said. They must come from before the first hidden check ran.
     outputs: Sequence[Mapping[str, Any]] | None = ()
-    question: str | None = None
+    question: str | None = None  # the question it belongs to
 
 
 @dataclass(frozen=True)

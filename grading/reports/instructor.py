@@ -141,29 +141,17 @@ def _duration(seconds: float) -> str:
 
 @dataclass
 class Tally:
-    """The numbers of one problem set, gathered from results that are not kept.
+    """The numbers of one problem set, gathered from results that are not kept."""
 
-    Attributes
-    ----------
-    problem_set : ProblemSet
-        The problem set.
-    statuses : Counter
-        How many results have each status.
-    totals : array
-        The totals of those who were graded.
-    shares : dict
-        For each question the shares of its points that were earned, where it has been marked.
-    open_marks : Counter
-        How many marks by hand each question still waits for.
-    review : list of str
-        The first of those that somebody has to look at, each with its reason.
-    """
-
-    problem_set: ProblemSet
-    statuses: Counter[str] = field(default_factory=Counter)
+    problem_set: ProblemSet  # the problem set
+    statuses: Counter[str] = field(default_factory=Counter)  # how many results have each status
+    # the totals of those who were graded
     totals: array[float] = field(default_factory=lambda: array("d"))
+    # for each question the shares of its points that were earned, where it has been marked
     shares: dict[str, array[float]] = field(default_factory=dict)
+    # how many marks by hand each question still waits for
     open_marks: Counter[str] = field(default_factory=Counter)
+    # the first of those that somebody has to look at, each with its reason
     review: list[str] = field(default_factory=list)
 
     def add(self, result: Result) -> None:

@@ -79,100 +79,52 @@ class SandboxUnavailable(RuntimeError):  # noqa: N818, says what is the case
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may take.
+    """What one submission may take."""
 
-    Attributes
-    ----------
-    wall_seconds : float
-        From the first step to the last.
-    cell_seconds : float
-        For each step.
-    cpu_seconds : int
-        Of processor time, for all of its processes together.
-    memory_bytes : int
-        For all of its processes together; what it writes to ``/tmp`` counts as `disk_bytes`.
-    processes : int
-        Processes and threads at any one time.
-    file_bytes : int
-        For one file.
-    disk_bytes : int
-        For all files. They are in memory.
-    reply_bytes : int
-        For everything that it shows and answers.
-    """
-
-    wall_seconds: float = 120.0
-    cell_seconds: float = 20.0
-    cpu_seconds: int = 60
+    wall_seconds: float = 120.0  # from the first step to the last
+    cell_seconds: float = 20.0  # for each step
+    cpu_seconds: int = 60  # of processor time, for all of its processes together
+    # for all of its processes together; what it writes to ``/tmp`` counts as `disk_bytes`
     memory_bytes: int = 1_500_000_000
-    processes: int = 32
-    file_bytes: int = 64_000_000
-    disk_bytes: int = 128_000_000
-    reply_bytes: int = 8_000_000
+    processes: int = 32  # processes and threads at any one time
+    file_bytes: int = 64_000_000  # for one file
+    disk_bytes: int = 128_000_000  # For all files. They are in memory.
+    reply_bytes: int = 8_000_000  # for everything that it shows and answers
 
 
 @dataclass(frozen=True)
 class Execute:
-    """A cell to run.
+    """A cell to run."""
 
-    Attributes
-    ----------
-    key : str
-        The name under which its outputs are kept.
-    source : str
-        IPython code.
-    """
-
-    key: str
-    source: str
+    key: str  # the name under which its outputs are kept
+    source: str  # IPython code
 
 
 @dataclass(frozen=True)
 class Collect:
-    """An answer to fetch.
+    """An answer to fetch."""
 
-    Attributes
-    ----------
-    key : str
-        The name under which the answer is kept.
-    source : str
-        Defines the function `answer`, which sees the student's names.
-    inputs : dict
-        What `answer` is called with, by name; made of what `grading.sandbox._wire` encodes.
-    """
-
-    key: str
-    source: str
+    key: str  # the name under which the answer is kept
+    source: str  # defines the function `answer`, which sees the student's names
+    # what `answer` is called with, by name; made of what `grading.sandbox._wire` encodes
     inputs: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
 class Run:
-    """What came out of a sandbox.
+    """What came out of a sandbox."""
 
-    Attributes
-    ----------
-    outputs : dict
-        Of each cell that ended, its outputs in nbformat's form: plain texts, PNG images and
-        exceptions.
-    answers : dict
-        What each `answer` returned.
-    failures : dict
-        Why there is no answer, for each that raised or returned nothing usable.
-    ended : str
-        Why the program ended before its last step, for the student; empty where it did not.
-    stopped_at : str or None
-        The step during which it ended. Neither this step nor those after it have results.
-    cpu_seconds : float
-        Processor time of all of its processes.
-    """
-
+    # of each cell that ended, its outputs in nbformat's form: plain texts, PNG images and
+    # exceptions
     outputs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    answers: dict[str, Any] = field(default_factory=dict)
+    answers: dict[str, Any] = field(default_factory=dict)  # what each `answer` returned
+    # why there is no answer, for each that raised or returned nothing usable
     failures: dict[str, str] = field(default_factory=dict)
+    # why the program ended before its last step, for the student; empty where it did not
     ended: str = ""
+    # The step during which it ended. Neither this step nor those after it have results.
     stopped_at: str | None = None
-    cpu_seconds: float = 0.0
+    cpu_seconds: float = 0.0  # processor time of all of its processes
 
 
 class _Ended(Exception):  # noqa: N818, no error of ours
