@@ -70,13 +70,7 @@ def _given(name: str) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit status.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the command line unless told otherwise.
-    """
+    """Run one command and return the exit status."""
     given = parser().parse_args(arguments)
     try:
         if given.command == "problem-sets":

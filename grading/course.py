@@ -50,19 +50,9 @@ class Order:
 def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> str:
     """Mark what students handed in, and return the summary.
 
-    Parameters
-    ----------
-    order : Order
-        What is asked for.
-    work : callable, optional
-        What workers do in place of marking: see `scale.mark_all`.
-
-    Raises
-    ------
-    ValueError
-        If the submissions, the roster, the problem set or the database are not what is wanted.
-    sandbox.SandboxUnavailable
-        If students' code cannot be kept in a sandbox here.
+    `work` is what workers do in place of marking: see `scale.mark_all`. A ValueError says which of
+    submissions, roster, problem set and database is not what is wanted;
+    `sandbox.SandboxUnavailable`, why students' code cannot be kept in a sandbox here.
     """
     if order.workers is not None and order.workers < 1:
         raise ValueError(f"WORKERS must be at least 1; got {order.workers}")
@@ -101,17 +91,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
 def wanted(source: Path, assignment: str | None) -> dict[str, ProblemSet]:
     """Return the problem sets that submissions may answer.
 
-    Parameters
-    ----------
-    source : pathlib.Path
-        The folder of the source notebooks.
-    assignment : str, optional
-        The only one.
-
-    Raises
-    ------
-    ValueError
-        If there is no problem set of that name.
+    With a name, only that one, or a ValueError if there is none of that name.
     """
     known = problem_sets(source)
     if assignment is None:
@@ -172,10 +152,7 @@ def _mark(
 class _Peeked:
     """An iterator that can tell whether anything comes at all.
 
-    Parameters
-    ----------
-    iterator : iterator
-        Its first element is taken at once.
+    Its first element is taken at once.
     """
 
     def __init__(self, iterator: Iterator[Submission]) -> None:
@@ -264,22 +241,7 @@ def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURC
     """Write the marks for Canvas and Moodle, and return what was written and who was left out.
 
     Tables and pages for students are written anew as well, with what was marked by hand meanwhile.
-
-    Parameters
-    ----------
-    out : pathlib.Path
-        The folder of results.
-    roster : pathlib.Path
-        Who takes the course.
-    url : str, optional
-        The address of the gradebook, if it is not in `out`.
-    source : pathlib.Path
-        The folder of the source notebooks.
-
-    Raises
-    ------
-    ValueError
-        If nothing was graded there.
+    A gradebook that is not in `out` has the address `url`. ValueError: nothing was graded there.
     """
     said = []
     people = read_roster(roster)

@@ -91,15 +91,8 @@ class ProblemSet:
 def problem_sets(folder: Path = SOURCE) -> dict[str, ProblemSet]:
     """Return every problem set of a folder by its name.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        It holds ``<name>/<name>.ipynb`` for each.
-
-    Raises
-    ------
-    ValueError
-        If there is none, or one is not in the form that the grader needs.
+    The folder holds ``<name>/<name>.ipynb`` for each. Raises ValueError if there is none, or one is
+    not in the form that the grader needs.
     """
     found = {path.stem: read(path) for path in sorted(folder.glob("*/*.ipynb"))}
     if not found:
@@ -110,15 +103,8 @@ def problem_sets(folder: Path = SOURCE) -> dict[str, ProblemSet]:
 def read(path: Path) -> ProblemSet:
     """Return the problem set of a source notebook.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The source notebook, with solutions and hidden checks.
-
-    Raises
-    ------
-    ValueError
-        If a check belongs to no question, or a hidden check lacks one of its functions.
+    Raises ValueError if a check belongs to no question, or a hidden check lacks one of its
+    functions.
     """
     text = path.read_text(encoding="utf-8")
     source = nbformat.reads(text, as_version=4)
@@ -138,10 +124,7 @@ def read(path: Path) -> ProblemSet:
 def released(source: NotebookNode) -> NotebookNode:
     """Return the notebook that students get: nbgrader drops solutions and hidden checks.
 
-    Parameters
-    ----------
-    source : NotebookNode
-        The source notebook; it stays as it is.
+    The source itself stays as it is.
     """
     from nbgrader import preprocessors
     from traitlets.config import Config

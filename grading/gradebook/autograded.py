@@ -18,19 +18,7 @@ OURS = "grading"
 def notebook(problem_set: ProblemSet, shown: Sequence[ShownCell], notes: Sequence[str]) -> str:
     """Return the notebook as it ran, with nbgrader's metadata and without hidden checks.
 
-    Parameters
-    ----------
-    problem_set : ProblemSet
-        What was to be done.
-    shown : sequence of ShownCell
-        The cells in their order.
-    notes : sequence of str
-        What the student is ours besides the marks.
-
-    Returns
-    -------
-    str
-        JSON in nbformat's version 4.5.
+    `notes` is what the student is told besides the marks. JSON in nbformat's version 4.5.
     """
     pristine = {
         cell.metadata["nbgrader"]["grade_id"]: cell
@@ -63,15 +51,7 @@ def notebook(problem_set: ProblemSet, shown: Sequence[ShownCell], notes: Sequenc
 def read(text: str) -> tuple[list[ShownCell], list[str]]:
     """Return the cells and the notes of such a notebook.
 
-    Parameters
-    ----------
-    text : str
-        What `notebook` returned; formgrader does not change it.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else.
+    formgrader does not change what `notebook` returned; a ValueError if it is anything else.
     """
     try:
         whole = json.loads(text)

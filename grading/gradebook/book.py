@@ -114,15 +114,8 @@ _Entered = dict[tuple[str, str], _ByHand]
 class Book:
     """The gradebook of a course. Only one process at a time may grade into it.
 
-    Parameters
-    ----------
-    url : str
-        See `database_url`. An empty database gets its tables.
-
-    Raises
-    ------
-    ValueError
-        If the database cannot be reached, or is not a gradebook of this version of nbgrader.
+    An empty database gets its tables. A ValueError says why the database at `url` (see
+    `database_url`) cannot be reached, or that it is not a gradebook of this version of nbgrader.
 
     Examples
     --------
@@ -159,17 +152,8 @@ class Book:
 
         What is stored already is updated. Where questions were added or taken away, or give other
         points, marks that were made for the old ones are taken away too: those submissions are
-        ``needs-review`` until they are graded again.
-
-        Parameters
-        ----------
-        problem_set : ProblemSet
-            What students got; hidden checks do not come into the database.
-
-        Returns
-        -------
-        int
-            How many submissions lost their marks that way.
+        ``needs-review`` until they are graded again. The result counts the submissions that lost
+        their marks that way. Hidden checks stay out of the database.
         """
         self._prepared.pop(problem_set.name, None)
         with writing(self._engine) as connection, Session(connection) as session:
@@ -194,23 +178,10 @@ class Book:
         Whatever marks stood for these students and this problem set are taken away first. A mark
         that a person entered for a paragraph stays if the paragraph and its points are unchanged
         (`Result.paragraphs`); otherwise it is kept aside and comes back with the same paragraph.
-
-        Parameters
-        ----------
-        results : sequence of Result
-            All of one problem set, one for each student; some hundreds are quickest.
-        run : str
-            The run of the grader that made them: see `secret`.
-
-        Returns
-        -------
-        list of Dropped
-            The marks by hand that stand no more.
-
-        Raises
-        ------
-        ValueError
-            If the problem set is not prepared or a result does not fit it. Then nothing is written.
+        All results are of one problem set, one for each student; some hundreds are quickest. They
+        were made in one `run` of the grader: see `secret`. The result lists the marks by hand that
+        stand no more. If the problem set is not prepared or a result does not fit it, a ValueError
+        is raised and nothing written.
         """
         if not results:
             return []
@@ -237,18 +208,9 @@ class Book:
     def secret(self, assignment: str, run: str) -> int:
         """Return the secret of a run, from which hidden checks draw their inputs.
 
-        Parameters
-        ----------
-        assignment : str
-            The problem set.
-        run : str
-            The run of the grader; each has its own, also one that continues another.
-
-        Returns
-        -------
-        int
-            128 random bits, made when the run is first asked for and kept in the database, so that
-            every mark can be computed again.
+        These are 128 random bits, made when the run is first asked for and kept in the database, so
+        that every mark can be computed again. Each run has its own, also one that continues
+        another.
         """
         with writing(self._engine) as connection:
             chosen = (RUNS.c.assignment == assignment) & (RUNS.c.run == run)
@@ -262,15 +224,8 @@ class Book:
     def secret_of(self, assignment: str, student_id: str) -> int:
         """Return the secret with which a submission was graded.
 
-        Parameters
-        ----------
-        assignment, student_id : str
-            The problem set and the student.
-
-        Raises
-        ------
-        ValueError
-            If nothing is recorded for that student, or its run never asked for a secret.
+        Raises ValueError if nothing is recorded for that student, or its run never asked for a
+        secret.
         """
         query = (
             select(RUNS.c.secret)
@@ -288,15 +243,7 @@ class Book:
     def digests(self, assignment: str) -> dict[str, str]:
         """Return the digest of each submission whose result is final, by student.
 
-        Parameters
-        ----------
-        assignment : str
-            The problem set.
-
-        Returns
-        -------
-        dict of str to str
-            Those that are graded or invalid; the same digest again need not be graded again.
+        Those are graded or invalid; the same digest again need not be graded again.
         """
         query = select(RESULTS.c.student_id, RESULTS.c.digest).where(
             RESULTS.c.assignment == assignment,
@@ -309,17 +256,8 @@ class Book:
     def results(self, assignment: str) -> Iterator[Result]:
         """Return what is recorded, by student, with the marks entered by hand meanwhile.
 
-        Parameters
-        ----------
-        assignment : str
-            The problem set.
-
-        Yields
-        ------
-        Result
-            With the comments that were entered there, without notebook and feedback. Some hundreds
-            are read at a time, and nothing is locked in between: formgrader and `record` may write
-            meanwhile.
+        Comments entered there are in them; notebooks and feedback are not. Some hundreds are read
+        at a time, and nothing is locked in between: formgrader and `record` may write meanwhile.
         """
         last = ""
         while page := self._page(assignment, last):
@@ -356,22 +294,8 @@ class Book:
 def write_autograded(out: Path, result: Result) -> Path:
     """Write a notebook as it ran to where formgrader looks for it, or take away an older one.
 
-    Parameters
-    ----------
-    out : pathlib.Path
-        The course folder.
-    result : Result
-        Its `notebook` is written if it was graded.
-
-    Returns
-    -------
-    pathlib.Path
-        ``autograded/<student>/<assignment>/<assignment>.ipynb`` in the course folder.
-
-    Raises
-    ------
-    ValueError
-        If the student or the problem set has a name that cannot be a folder's.
+    It is ``autograded/<student>/<assignment>/<assignment>.ipynb`` in the course folder. Raises
+    ValueError if the student or the problem set has a name that cannot be a folder's.
     """
     student = _folder_name("student_id", result.student.student_id)
     assignment = _folder_name("assignment", result.assignment)
@@ -386,20 +310,9 @@ def write_autograded(out: Path, result: Result) -> Path:
 def write_course(out: Path, url: str, source: Path) -> Path:
     """Write what formgrader needs besides the database: its settings and the source notebook.
 
-    Parameters
-    ----------
-    out : pathlib.Path
-        The course folder. ``jupyter lab`` has to be started in it.
-    url : str
-        The address of the database: see `database_url`. It may hold a password, so that nobody
-        else may read the settings.
-    source : pathlib.Path
-        The source notebook of the problem set; the copy shows formgrader that there is one.
-
-    Returns
-    -------
-    pathlib.Path
-        The settings, ``nbgrader_config.py``.
+    ``jupyter lab`` has to be started in the course folder `out`. The address may hold a password,
+    so that nobody else may read the settings, ``nbgrader_config.py``, whose path is returned. The
+    copy of the source notebook shows formgrader that there is one.
     """
     address = database_url(url).render_as_string(hide_password=False)
     settings = out / "nbgrader_config.py"

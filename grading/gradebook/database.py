@@ -87,16 +87,9 @@ INDEXED = {
 def database_url(url: str) -> URL:
     """Return the address of a database as SQLAlchemy wants it.
 
-    Parameters
-    ----------
-    url : str
-        ``sqlite:///<path>`` or ``postgresql://<user>@<host>/<database>``. PostgreSQL is spoken to
-        by psycopg 3, unless the address names another driver.
-
-    Raises
-    ------
-    ValueError
-        If it is no such address. The message does not repeat it, since it may hold a password.
+    It is ``sqlite:///<path>`` or ``postgresql://<user>@<host>/<database>``. PostgreSQL is spoken to
+    by psycopg 3, unless the address names another driver. A ValueError for any other address does
+    not repeat it, since it may hold a password.
 
     Examples
     --------
@@ -120,15 +113,7 @@ def database_url(url: str) -> URL:
 def open_database(url: URL) -> nb.Gradebook:
     """Return nbgrader's gradebook on a database that has all tables.
 
-    Parameters
-    ----------
-    url : URL
-        See `database_url`.
-
-    Raises
-    ------
-    ValueError
-        If the database cannot be reached, or holds something else.
+    Raises ValueError if the database cannot be reached, or holds something else.
     """
     shown = url.render_as_string(hide_password=True)
     try:
@@ -145,13 +130,7 @@ def open_database(url: URL) -> nb.Gradebook:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """Run one transaction that writes: it takes effect as a whole or not at all.
-
-    Parameters
-    ----------
-    engine : Engine
-        That of a gradebook from `open_database`.
-    """
+    """Run one transaction that writes: it takes effect as a whole or not at all."""
     with (
         engine.connect().execution_options(**{WRITES: True}) as connection,
         connection.begin(),

@@ -96,25 +96,8 @@ class _SubmittedCell:
 def normalize(notebook: bytes, problem_set: ProblemSet) -> Normalized:
     """Put a student's answers into the cells of the problem set.
 
-    Parameters
-    ----------
-    notebook : bytes
-        The submitted file.
-    problem_set : ProblemSet
-        What it answers.
+    Raises `Invalid` if it is no notebook, none of this problem set, or too large.
 
-    Returns
-    -------
-    Normalized
-        The cells to run, and what was mended.
-
-    Raises
-    ------
-    Invalid
-        If `notebook` is no notebook, none of this problem set, or too large.
-
-    Notes
-    -----
     Where a cell to fill in came several times with different contents, all of them run in their
     order and the last is the answer, as in the student's own notebook; paragraphs are joined. A
     cell that lost its name is recognized by its text and by the cells around it.

@@ -28,15 +28,7 @@ PARTICIPANT = re.compile(r"\D*\s([0-9]+)")
 class Roster:
     """The people who take the course, in the order of the file.
 
-    Parameters
-    ----------
-    students : iterable of Student
-        One for each line.
-
-    Raises
-    ------
-    ValueError
-        If two students share an identifier, or one cannot be told from the other's.
+    Raises ValueError if two students share an identifier, or one cannot be told from the other's.
 
     Examples
     --------
@@ -147,22 +139,10 @@ def _unsafe(student_id: str) -> str:
 def read_roster(path: Path) -> Roster:
     """Read the roster.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        CSV in UTF-8, with or without a byte order mark, separated by commas or semicolons. The
-        first line names the columns, in any order and case.
-
-    Returns
-    -------
-    Roster
-        The students in the order of the file.
-
-    Raises
-    ------
-    ValueError
-        If the file is not such a table, or two students cannot be told apart; the message names
-        the file, the line, what came and what is wanted.
+    It is CSV in UTF-8, with or without a byte order mark, separated by commas or semicolons. The
+    first line names the columns, in any order and case. If the file is not such a table, or two
+    students cannot be told apart, a ValueError names the file, the line, what came and what is
+    wanted.
     """
     rows = _rows(path, _text(path))
     first, header = next(rows, (1, []))

@@ -82,13 +82,7 @@ def check_amount(files: list[File], what: str) -> list[File]:
 
 
 class Folder:
-    """The files below a folder. Links are listed, never followed.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        The folder.
-    """
+    """The files below a folder. Links are listed, never followed."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -148,15 +142,7 @@ class Folder:
 class Zip:
     """The files of a zip. Nothing is extracted, and what the zip says of itself is not believed.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The zip.
-
-    Raises
-    ------
-    ValueError
-        If it is not a zip, or a damaged one.
+    Raises ValueError if it is not a zip, or a damaged one.
     """
 
     def __init__(self, path: Path) -> None:

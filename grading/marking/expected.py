@@ -24,19 +24,8 @@ MOST_POINTS = 8
 def expected(student: str, assignment: str, source: Path = SOURCE) -> str:
     """Return the expected answers of one student, question by question.
 
-    Parameters
-    ----------
-    student : str
-        The student number, as the student types it.
-    assignment : str
-        The name of the problem set.
-    source : pathlib.Path
-        The folder of the source notebooks.
-
-    Raises
-    ------
-    ValueError
-        If there is no such problem set, or no student number.
+    `student` is the number as the student types it. Raises ValueError if it is empty, or there is
+    no such problem set in the folder `source`.
     """
     path = source / assignment / f"{assignment}.ipynb"
     if not path.is_file():

@@ -25,15 +25,7 @@ LONGEST_MESSAGE = 500
 
 
 class BrokenCheckError(Exception):
-    """A hidden check itself failed, so that somebody has to look.
-
-    Parameters
-    ----------
-    question : str
-        The question it belongs to.
-    reason : str
-        What went wrong.
-    """
+    """A hidden check itself failed, so that somebody has to look."""
 
     def __init__(self, question: str, reason: str) -> None:
         super().__init__(f"the hidden check of {question} itself failed: {reason}")
@@ -50,10 +42,7 @@ class Judge:
     def of(cls, problem_set: ProblemSet) -> Judge:
         """Return the checks of a problem set.
 
-        Parameters
-        ----------
-        problem_set : ProblemSet
-            Read from the instructor's own source notebook: its checks are executed here.
+        It has to be read from the instructor's own source notebook: its checks are executed here.
         """
         numbers = problem_set.by_name.get(NUMBERS)
         shared = numbers.source if numbers else ""
@@ -69,19 +58,8 @@ class Judge:
     def ask(self, question: Question, student_id: str, secret: int) -> dict[str, Any]:
         """Return the inputs with which a student's function is called.
 
-        Parameters
-        ----------
-        question : Question
-            One of the problem set's.
-        student_id : str
-            Whose function it is: everybody gets inputs of their own.
-        secret : int
-            The seed of this run, which no student knows.
-
-        Returns
-        -------
-        dict
-            By the names of the arguments of `answer`; empty if the check draws nothing.
+        Everybody gets inputs of their own, and no student knows the seed, `secret`. They are named
+        as the arguments of `answer`; there are none if the check draws nothing.
         """
         draw: Callable[..., dict[str, Any]] | None = self.spaces[question.name].get("ask")
         if draw is None:
@@ -94,26 +72,9 @@ class Judge:
     def judge(self, question: Question, given: Any, student_id: str, asked: dict[str, Any]) -> Mark:
         """Return what an answer earns.
 
-        Parameters
-        ----------
-        question : Question
-            One of the problem set's.
-        given : object
-            What came out of the sandbox, decoded.
-        student_id : str
-            Whose answer it is; expected values come from it.
-        asked : dict
-            What `ask` returned.
-
-        Returns
-        -------
-        Mark
-            All points, or those that the check leaves for a mistake, and what it says.
-
-        Raises
-        ------
-        BrokenCheckError
-            If the check raises anything but `Wrong`.
+        `given` is what came out of the sandbox, decoded, and `asked` what `ask` returned. The mark
+        has all points, or those that the check leaves for a mistake, and what it says. If the check
+        raises anything but `Wrong`, that is a `BrokenCheckError`.
         """
         check = self.spaces[question.name]["judge"]
         try:

@@ -77,21 +77,8 @@ def plan(
 ) -> list[Step]:
     """Return what runs in the sandbox, in order.
 
-    Parameters
-    ----------
-    cells : sequence of WorkCell
-        The submission, put in order.
-    questions : sequence of Question
-        Those of the problem set.
-    student_id : str
-        From which the personal numbers come, whatever the student's cells say.
-    asked : mapping
-        The inputs of each question's check.
-
-    Returns
-    -------
-    list of Step
-        A cell that runs for the first time has its position as its key, an answer its question.
+    Personal numbers come from `student_id`, whatever the student's cells say. A cell that runs for
+    the first time has its position as its key, an answer its question.
     """
     checked = {each.name: each for each in questions if not each.by_hand}
     steps: list[Step] = []
@@ -148,19 +135,8 @@ def run(
 ) -> Ran:
     """Run every step, and run the rest again without a cell that ends the program.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-        What `plan` returned.
-    limits : sandbox.Limits, optional
-        What the submission may use; the time of all restarts together is limited as well.
-    unsafe : bool
-        See `sandbox.run`.
-
-    Returns
-    -------
-    Ran
-        What came out; of what ran more than once, what came out first.
+    The time of all restarts together is limited as well. Of what ran more than once, what came out
+    first is kept. For `unsafe` see `sandbox.run`.
     """
     limits = limits or sandbox.Limits()
     ran, left, ends = Ran(), list(steps), Counter[str]()
@@ -229,15 +205,7 @@ def _without(steps: list[Step], stopped: Step, ran: Ran, ends: Counter[str]) -> 
 
 
 def reasons(ran: Ran, cells: Sequence[WorkCell]) -> list[str]:
-    """Return what stopped the student's code, in the student's terms.
-
-    Parameters
-    ----------
-    ran : Ran
-        What came out.
-    cells : sequence of WorkCell
-        The submission, put in order.
-    """
+    """Return what stopped the student's code, in the student's terms."""
     late = [
         f"{_place(cells, int(key))}: {LATE}"
         for key, shown in ran.outputs.items()

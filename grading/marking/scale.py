@@ -40,22 +40,9 @@ AHEAD = 2
 def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterator[Client]:
     """Give a client of a cluster: of one made here for the occasion, or of one that runs already.
 
-    Parameters
-    ----------
-    workers : int, optional
-        How many processes to start here; one for each processor core unless told otherwise.
-    scheduler : str, optional
-        The address of a running scheduler, ``tcp://host:port``; then nothing is started here.
-
-    Yields
-    ------
-    distributed.Client
-        Closed afterwards, with the workers that were started here.
-
-    Raises
-    ------
-    ValueError
-        If `workers` is less than one, or no scheduler answers at the address.
+    With the address of a running scheduler, ``tcp://host:port``, nothing is started here; otherwise
+    `workers` processes are, one for each processor core unless told otherwise, and stopped
+    afterwards. Raises ValueError if `workers` is less than one, or no scheduler answers.
     """
     import dask
     from distributed import Client, LocalCluster
@@ -114,17 +101,7 @@ def mark_batch(
     problem_sets: Mapping[str, ProblemSet],
     conditions: Conditions,
 ) -> list[Result]:
-    """Mark some submissions, one after the other; this is what a worker does.
-
-    Parameters
-    ----------
-    submissions : tuple of Submission
-        What came in.
-    problem_sets : mapping
-        The problem sets by name.
-    conditions : Conditions
-        The secret seed and the limits.
-    """
+    """Mark some submissions, one after the other; this is what a worker does."""
     return [_mark_safely(each, problem_sets[each.assignment], conditions) for each in submissions]
 
 
@@ -158,32 +135,11 @@ def mark_all(
 ) -> Iterator[list[Result]]:
     """Mark submissions on a cluster and give the results as they come.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        Of the cluster.
-    submissions : iterable of Submission
-        Read as workers become free, so that few are in memory at a time.
-    problem_sets : mapping
-        The problem sets by name.
-    conditions : Conditions
-        The secret seed and the limits.
-    size : int
-        How many submissions travel together at most.
-    count : int, optional
-        How many submissions there are at most; where it is known the last batches are smaller.
-    work : callable, optional
-        What workers do in place of `mark_batch`; tests and benchmarks simulate it.
-
-    Yields
-    ------
-    list of Result
-        Those of a batch. Over all batches every submission has exactly one.
-
-    Raises
-    ------
-    sandbox.SandboxUnavailable
-        If a worker cannot keep students' code in a sandbox.
+    Submissions are read as workers become free, so that few are in memory at a time. At most `size`
+    travel together, and fewer in the last batches if their `count` is known. `work` is what workers
+    do in place of `mark_batch`; tests and benchmarks simulate it. Over all batches every submission
+    has exactly one result. Raises `sandbox.SandboxUnavailable` if a worker cannot keep students'
+    code in a sandbox.
     """
     places = len(client.nthreads())
     fresh = (Batch(tuple(each)) for each in _batched(submissions, size, count, places))
@@ -252,14 +208,7 @@ def _replace_given_up(client: Client, workers: int) -> None:
 def batch_size(left: int, workers: int, size: int = BATCH) -> int:
     """Return how many submissions should travel together, so that all workers end about together.
 
-    Parameters
-    ----------
-    left : int
-        How many submissions are left.
-    workers : int
-        How many workers there are.
-    size : int
-        How many may travel together.
+    `left` submissions are left, and `size` of them may travel together.
 
     Examples
     --------

@@ -42,15 +42,7 @@ class Conditions:
 
 
 def digest(submission: Submission, problem_set: ProblemSet) -> str:
-    """Return what tells whether a submission was graded before, as it is and by the same checks.
-
-    Parameters
-    ----------
-    submission : Submission
-        What came in.
-    problem_set : ProblemSet
-        What it answers.
-    """
+    """Return what tells whether a submission was graded before, as it is and by the same checks."""
     parts = [problem_set.digest, submission.assignment, repr(submission.student)]
     if submission.problem is not None:
         parts += submission.problem
@@ -62,24 +54,9 @@ def digest(submission: Submission, problem_set: ProblemSet) -> str:
 def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions) -> Result:
     """Return what a submission earns.
 
-    Parameters
-    ----------
-    submission : Submission
-        What came in; nothing in its notebook is believed.
-    problem_set : ProblemSet
-        What it answers.
-    conditions : Conditions
-        The secret seed and the limits.
-
-    Returns
-    -------
-    Result
-        With a status for everything that can come in; nothing of a student's raises here.
-
-    Raises
-    ------
-    sandbox.SandboxUnavailable
-        If students' code cannot be kept in a sandbox here.
+    Nothing in its notebook is believed. There is a status for everything that can come in; nothing
+    of a student's raises here. Raises `sandbox.SandboxUnavailable` if students' code cannot be kept
+    in a sandbox.
     """
     known = digest(submission, problem_set)
     if submission.problem is not None or submission.notebook is None:
@@ -110,20 +87,8 @@ def without_points(
 ) -> Result:
     """Return a result that decides about no points.
 
-    Parameters
-    ----------
-    submission : Submission
-        What came in.
-    problem_set : ProblemSet
-        What it answers.
-    status : {"needs-review", "invalid", "missing"}
-        What it is.
-    message : str
-        The reason, for the instructor.
-    known : str
-        The digest; empty where it has to be tried again.
-    for_student : str, optional
-        The reason for the student, where it differs.
+    The `message` is for the instructor; the student gets `for_student` where that differs. The
+    digest, `known`, is empty where it has to be tried again.
     """
     marks = tuple(Mark(each.name, None, each.points) for each in problem_set.questions)
     page = feedback.page(
@@ -143,14 +108,8 @@ def without_points(
 def doubt_about_identity(student: Student, typed: str | None, accepted: frozenset[str]) -> str:
     """Return why it is not clear whose work this is, or nothing.
 
-    Parameters
-    ----------
-    student : Student
-        Whose submission it is by its folder or by the learning platform.
-    typed : str or None
-        What the notebook says; None if that is not a plain text.
-    accepted : frozenset of str
-        Those for whom somebody has settled it.
+    By the folder or the learning platform it is `student`'s. What was `typed` in the notebook is
+    None if that is not a plain text. For those in `accepted` somebody has settled it.
 
     Examples
     --------
@@ -188,18 +147,9 @@ def _is_own(student: Student, typed: str) -> bool:
 def identity_of(student: Student, typed: str | None) -> str:
     """Return from which text a student's personal numbers come.
 
-    Parameters
-    ----------
-    student : Student
-        Whose submission it is.
-    typed : str or None
-        What the notebook says.
-
-    Returns
-    -------
-    str
-        What was typed, just as it was typed, if it is one of the student's own identifiers in the
-        roster: the student has seen the numbers of that. Otherwise the identifier in the roster.
+    That is what was typed, just as it was typed, if it is one of the student's own identifiers in
+    the roster: the student has seen the numbers of that. Otherwise it is the identifier in the
+    roster.
 
     Examples
     --------

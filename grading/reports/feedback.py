@@ -142,33 +142,10 @@ def page(
 ) -> str:
     """Return the page for a student, in HTML, whole in itself.
 
-    Parameters
-    ----------
-    problem_set : ProblemSet
-        What was to be done. Only what students got of it is shown.
-    student : Student
-        Whose page it is.
-    status : {"graded", "needs-review", "invalid", "missing"}
-        Any but ``graded`` is shown with its reason and without marks and cells.
-    message : str
-        The reason, as the student is to read it. For ``graded`` it is not shown: the marks say
-        what still waits.
-    cells : sequence of ShownCell
-        The work, in its order.
-    marks : sequence of Mark
-        One for each question.
-    notes : sequence of str
-        What was mended in the notebook, and what ended it.
-
-    Returns
-    -------
-    str
-        HTML that UTF-8 can hold, whatever the student wrote.
-
-    Raises
-    ------
-    ValueError
-        If `status` is none of the four.
+    Of the problem set only what students got is shown. Any status but ``graded`` is shown with its
+    reason, the message, and without marks and cells; for ``graded`` the marks say what still waits.
+    `notes` tell what was mended in the notebook, and what ended it. UTF-8 can hold the page,
+    whatever the student wrote. Raises ValueError if the status is none of the four.
     """
     if status not in HEADLINES:
         raise ValueError(f"status must be one of {', '.join(HEADLINES)}; got {status!r}")
@@ -198,15 +175,7 @@ def page(
 def visible(text: str) -> str:
     r"""Return `text` without terminal colors, and with every character to be seen.
 
-    Parameters
-    ----------
-    text : str
-        Anything.
-
-    Returns
-    -------
-    str
-        What steers, hides or turns the direction of writing is named by its code point.
+    What steers, hides or turns the direction of writing is named by its code point.
 
     Examples
     --------
@@ -429,12 +398,8 @@ def _kind(kind: Any) -> str:
 class _Renderer(mistune.HTMLRenderer):
     """Renders Markdown without HTML, pictures, or links to anything but the web.
 
-    Parameters
-    ----------
-    given : bool
-        Whether it is the problem set's own text, whose headings are the page's headings.
-    formulas : bool
-        Whether formulas are set; otherwise their source is shown.
+    Headings of the problem set's own text, `given`, are the page's headings. Without `formulas`
+    their source is shown.
     """
 
     def __init__(self, *, given: bool, formulas: bool) -> None:

@@ -3,6 +3,11 @@
 A library translates; what it returns is not trusted. Only commands of a list go in, only elements
 and attributes of a list come out, every text is escaped, and both have a limit. What does not fit
 has no translation, and the page shows its source instead.
+
+The site sets its own formulas by Temml, in an embedded V8. That would be quicker here as well (0.5
+ms a formula instead of 1.9 ms), after 0.7 s and 40 MB for each worker. But it reads TeX that
+strangers wrote in native code, in the process of the instructor, where this library is Python
+alone.
 """
 
 from __future__ import annotations
@@ -115,18 +120,9 @@ THIN = "0.167em"
 def mathml(tex: str, *, display: bool = False) -> Markup | None:
     r"""Return a formula as MathML, or None if its source is to be shown.
 
-    Parameters
-    ----------
-    tex : str
-        The formula, without its dollars.
-    display : bool
-        Whether it has a line of its own.
-
-    Returns
-    -------
-    Markup or None
-        One element ``math`` of nothing but known elements, known attributes and escaped text. None
-        for a formula that is too long or too deep, unbalanced, or not of the known commands.
+    `display` is for one that has a line of its own. What comes is one element ``math`` of nothing
+    but known elements, known attributes and escaped text; None for a formula that is too long or
+    too deep, unbalanced, or not of the known commands.
 
     Examples
     --------

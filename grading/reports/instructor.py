@@ -33,16 +33,8 @@ BAR = 40
 class Progress:
     """How far a run is: a bar on a terminal, and a line now and then in a log.
 
-    Parameters
-    ----------
-    total : int
-        How many submissions there are.
-    stream : text stream, optional
-        Where to write, standard error by default.
-    every : float
-        Seconds between two lines where `stream` is no terminal.
-    clock : callable
-        Returns the time in seconds.
+    It goes to `stream`, standard error by default. Where that is no terminal, there are `every`
+    seconds between two lines. `clock` returns the time in seconds.
 
     Examples
     --------
@@ -85,13 +77,7 @@ class Progress:
         self._bar.close()
 
     def add(self, result: Result) -> None:
-        """Count a result.
-
-        Parameters
-        ----------
-        result : Result
-            What became of one submission.
-        """
+        """Count a result."""
         self._count(result.status)
 
     def unchanged(self) -> None:
@@ -155,13 +141,7 @@ class Tally:
     review: list[str] = field(default_factory=list)
 
     def add(self, result: Result) -> None:
-        """Take the numbers out of a result.
-
-        Parameters
-        ----------
-        result : Result
-            One of this problem set.
-        """
+        """Take the numbers out of a result."""
         self.statuses[result.status] += 1
         if result.status == "needs-review" and len(self.review) < MOST_LISTED:
             who = shown(result.student.student_id, 40)
@@ -226,18 +206,8 @@ class Tally:
 def histogram(totals: Iterable[float], maximum: float) -> list[str]:
     r"""Return the distribution of totals in lines of text.
 
-    Parameters
-    ----------
-    totals : iterable of float
-        In points.
-    maximum : float
-        The most that can be earned, in points.
-
-    Returns
-    -------
-    list of str
-        One line for each tenth of the points. A line's range holds its lower end, and the last
-        one both ends.
+    There is one for each tenth of the points. A line's range holds its lower end, and the last one
+    both ends.
 
     Examples
     --------
@@ -259,18 +229,8 @@ def histogram(totals: Iterable[float], maximum: float) -> list[str]:
 def summary(results: Iterable[Result], problem_set: ProblemSet) -> str:
     """Return what came of a problem set, for the instructor.
 
-    Parameters
-    ----------
-    results : iterable of Result
-        One for each student; of each only numbers are kept.
-    problem_set : ProblemSet
-        What they answer.
-
-    Returns
-    -------
-    str
-        Lines of text without control characters. Means and quartiles are those of graded
-        submissions alone, and there are none without one.
+    Of the results, one for each student, only numbers are kept. The text has no control characters.
+    Means and quartiles are those of graded submissions alone, and there are none without one.
     """
     tally = Tally(problem_set)
     for result in results:

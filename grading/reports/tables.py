@@ -39,10 +39,7 @@ MOODLE_PREFIX = "Participant "
 def open_questions(result: Result) -> list[str]:
     """Return the questions of a graded submission that still wait for a mark by hand.
 
-    Parameters
-    ----------
-    result : Result
-        As the gradebook gives it, with the marks entered by hand so far.
+    It has the marks entered by hand so far, as the gradebook gives it.
     """
     if result.status != "graded":
         return []
@@ -54,14 +51,8 @@ def everyone(
 ) -> Iterator[Result]:
     """Return one result for everyone who submitted and everyone on the roster, by student.
 
-    Parameters
-    ----------
-    results : iterable of Result
-        Sorted by ``student_id``, as `Book.results` gives them; it may be longer than memory.
-    roster : iterable of Student
-        Who is missing from the results gets one with the status ``missing``.
-    assignment : str
-        The problem set.
+    The results are sorted by ``student_id``, as `Book.results` gives them, and may be longer than
+    memory. Who is on the roster and missing from them gets one with the status ``missing``.
 
     Examples
     --------
@@ -80,17 +71,10 @@ def everyone(
 def grades_rows(tables: Iterable[Table]) -> Iterator[list[str]]:
     """Return the rows of ``grades.csv``, the header first.
 
-    Parameters
-    ----------
-    tables : iterable of (iterable of Result, sequence of Question)
-        For each problem set its results, one for each student (see `everyone`), and its questions.
-
-    Yields
-    ------
-    list of str
-        Student, name, assignment, the points of each question, their sum so far, the most that
-        can be had, status and message. Points and sum are empty where nothing is decided. A cell
-        of text that a spreadsheet would take for a formula begins with an apostrophe.
+    Each table has the results of a problem set, one for each student (see `everyone`), and its
+    questions. A row has student, name, assignment, the points of each question, their sum so far,
+    the most that can be had, status and message. Points and sum are empty where nothing is decided.
+    A cell of text that a spreadsheet would take for a formula begins with an apostrophe.
     """
     tables = list(tables)
     # a dictionary keeps the order, and a question of two problem sets has one column
@@ -112,15 +96,7 @@ def grades_rows(tables: Iterable[Table]) -> Iterator[list[str]]:
 
 
 def write_grades(path: Path, tables: Iterable[Table]) -> None:
-    """Write ``grades.csv``: see `grades_rows`.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Where to; the file is replaced as a whole.
-    tables : iterable of (iterable of Result, sequence of Question)
-        See `grades_rows`.
-    """
+    """Write ``grades.csv``: see `grades_rows`."""
     _write(path, grades_rows(tables))
 
 
@@ -133,25 +109,12 @@ def write_canvas(
 ) -> list[str]:
     """Write what Canvas imports under Grades → Import.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Where to.
-    results : iterable of Result
-        Of one problem set, one for each student.
-    roster : iterable of Student
-        Who gets a row. `Student.lms_id` is the number that Canvas gave the student.
-    title : str, optional
-        The assignment as Canvas calls it, at best with the number that an export of Canvas's
-        gradebook shows behind it: ``Problem set 1 (4711)``. By default the problem set's name.
+    The results are of one problem set, one for each student; who is on the roster gets a row.
+    `Student.lms_id` is the number that Canvas gave the student. `title` is the assignment as Canvas
+    calls it, at best with the number that an export of Canvas's gradebook shows behind it:
+    ``Problem set 1 (4711)``; by default the problem set's name. The result lists who got no grade,
+    and why.
 
-    Returns
-    -------
-    list of str
-        Who got no grade, and why.
-
-    Notes
-    -----
     Canvas's importer (``lib/gradebook_importer.rb`` of canvas-lms) asks for a header whose first
     two cells are Student and ID, and for a column Section after SIS User ID and SIS Login ID;
     every column behind it is an assignment, found by the number in brackets or else by its exact
@@ -179,24 +142,11 @@ def write_canvas(
 def write_moodle(path: Path, results: Iterable[Result], roster: Iterable[Student]) -> list[str]:
     """Write what Moodle's assignment imports as its offline grading worksheet.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Where to.
-    results : iterable of Result
-        Of one problem set, one for each student.
-    roster : iterable of Student
-        Who gets a row. `Student.lms_id` is the number of the participant in this assignment, with
-        or without the word before it: the worksheet that Moodle offers lists it, and so do the
-        names of the folders of a download.
+    The results are of one problem set, one for each student; who is on the roster gets a row.
+    `Student.lms_id` is the number of the participant in this assignment, with or without the word
+    before it: the worksheet that Moodle offers lists it, and so do the names of the folders of a
+    download. The result lists who got no grade, and why.
 
-    Returns
-    -------
-    list of str
-        Who got no grade, and why.
-
-    Notes
-    -----
     Moodle's importer (``mod/assign/feedback/offline`` of moodle) needs three columns, named in the
     language of the person who imports, which has to be English here: Identifier, whose first
     twelve characters ``Participant`` and a space it cuts off, Grade, and Last modified (grade). It

@@ -136,25 +136,9 @@ def run(
 ) -> Run:
     """Run the steps of one submission in a new sandbox.
 
-    Parameters
-    ----------
-    steps : iterable of Execute or Collect
-        In their order; they share one namespace.
-    limits : Limits, optional
-        What the submission may take.
-    unsafe : bool
-        Run without bubblewrap: the student's code then can do whatever the caller can. The limits
-        hold for code that does not try to get around them.
-
-    Returns
-    -------
-    Run
-        What came out, and why it ended if it did.
-
-    Raises
-    ------
-    SandboxUnavailable
-        If bubblewrap cannot run here, or the runner does not start.
+    They share one namespace. With `unsafe` there is no bubblewrap: the student's code then can do
+    whatever the caller can, and the limits hold for code that does not try to get around them.
+    Raises `SandboxUnavailable` if bubblewrap cannot run here, or the runner does not start.
     """
     limits = limits or Limits()
     reason = None if unsafe else why_unavailable()
@@ -193,16 +177,8 @@ def _take(step: Execute | Collect, sandbox: _Sandbox, result: Run) -> None:
 class _Sandbox:
     """One runner, and the only two pipes that lead to it.
 
-    Parameters
-    ----------
-    process : subprocess.Popen
-        bubblewrap, or the runner itself where there is none.
-    requests, replies : int
-        Descriptors of our ends of the pipes.
-    limits : Limits
-        What it may take.
-    unsafe : bool
-        Whether there is no bubblewrap around the runner.
+    `process` is bubblewrap, or the runner itself where there is none, and `requests` and `replies`
+    are the descriptors of our ends of the pipes.
     """
 
     def __init__(
@@ -678,10 +654,7 @@ def _memory_file(content: bytes) -> int:
 def why_unavailable() -> str | None:
     """Say why submissions cannot run in a sandbox here.
 
-    Returns
-    -------
-    str or None
-        A sentence, with what to do about it where that is known; None where all is well.
+    That is a sentence, with what to do about it where that is known; None where all is well.
     """
     if sys.platform != "linux":
         return f"the sandbox needs Linux, for bubblewrap; this is {sys.platform}"
