@@ -1,5 +1,5 @@
 // The figure in which the variance of the logits depends on who drew the weights; see
-// initializer.py. The build puts initializer.json in front of it as `table`.
+// initializers.py. The build puts initializers.json in front of it as `table`.
 
 const [WIDE, ROW, HIGH, LEAST, MOST, KEYS] = [600, 20, 100, 2e-4, 2e2, 16];
 // what is left of the variance of a normal number that is cut off at two standard deviations

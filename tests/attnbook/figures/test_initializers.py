@@ -16,9 +16,9 @@ import pytest
 import traitlets
 
 from attnbook import figures
-from attnbook.figures import initializer
+from attnbook.figures import initializers
 from attnbook.figures._base import HERE, own_source
-from attnbook.figures.initializer import COSINES, HEAD_WIDTHS, MODEL_WIDTHS, SCHEMES
+from attnbook.figures.initializers import COSINES, HEAD_WIDTHS, MODEL_WIDTHS, SCHEMES
 from attnlib import INITIALIZERS, effective_positions, softmax
 
 pytestmark = pytest.mark.not_for_mutants
@@ -52,26 +52,26 @@ def by_hand(d_model, d_k):
 def stored(name):
     """Return the ratios or the errors of the table as parts of one, by its four stops."""
     sizes = (len(SCHEMES), len(COSINES), len(MODEL_WIDTHS), len(HEAD_WIDTHS))
-    return np.reshape(initializer.measured()[name], sizes) / 1000
+    return np.reshape(initializers.measured()[name], sizes) / 1000
 
 
 class TestTable:
     def test_it_is_for_the_stops_of_the_figure(self):
-        table = initializer.measured()
+        table = initializers.measured()
         stops = (list(SCHEMES), list(COSINES), list(MODEL_WIDTHS), list(HEAD_WIDTHS))
-        assert [table[name] for name in initializer.STOPS] == list(stops)
-        assert table["draws"] == initializer.DRAWS
+        assert [table[name] for name in initializers.STOPS] == list(stops)
+        assert table["draws"] == initializers.DRAWS
         assert len(table["ratios"]) == len(table["errors"]) == len(CELLS)
 
     @pytest.mark.parametrize("place", DRAWN_AGAIN)
     def test_a_cell_sampled_again_is_the_stored_one(self, place):
         """But for the rounding to thousandths, where another processor may round the other way."""
         scheme, cosine, d_model, d_k = CELLS[place]
-        table = initializer.measured()
-        again = initializer.measure(scheme, d_model, d_k, cosine)
+        table = initializers.measured()
+        again = initializers.measure(scheme, d_model, d_k, cosine)
         assert abs(again[0] - table["ratios"][place]) <= 1
         assert abs(again[1] - table["errors"][place]) <= 1
-        figure = figures.Initializer(d_model=d_model, d_k=d_k, cosine=cosine)
+        figure = figures.Initializers(d_model=d_model, d_k=d_k, cosine=cosine)
         shown = 1000 * np.array(figure.sampled[scheme]) / figure.predicted[scheme]
         np.testing.assert_allclose(shown, again, atol=1.001)
 
@@ -85,15 +85,15 @@ class TestTable:
         assert 5.5 * error < 0.1
 
     def test_the_page_gets_it_once_in_front_of_the_module(self):
-        text = (HERE / "initializer.json").read_text("utf-8")
-        assert own_source("initializer").count('"ratios"') == 1
-        assert json.loads(text) == initializer.measured()
+        text = (HERE / "initializers.json").read_text("utf-8")
+        assert own_source("initializers").count('"ratios"') == 1
+        assert json.loads(text) == initializers.measured()
 
 
 class TestPredictions:
     def test_they_are_those_made_by_hand(self):
         for cosine, d_model, d_k in itertools.product(COSINES, MODEL_WIDTHS, HEAD_WIDTHS):
-            figure = figures.Initializer(d_model=d_model, d_k=d_k, cosine=cosine)
+            figure = figures.Initializers(d_model=d_model, d_k=d_k, cosine=cosine)
             for scheme, variance in by_hand(d_model, d_k).items():
                 wanted = pytest.approx(variance * (1 - cosine), rel=1e-12)
                 assert figure.predicted[scheme] == wanted
@@ -102,15 +102,15 @@ class TestPredictions:
         assert set(INITIALIZERS) - set(SCHEMES) == {"linear_bias"}
         for d_model in MODEL_WIDTHS:
             pair = (
-                initializer.predicted(name, d_model, 64, 0) for name in ("linear", "linear_bias")
+                initializers.predicted(name, d_model, 64, 0) for name in ("linear", "linear_bias")
             )
-            assert abs(np.log10(np.divide(*pair))) * initializer.WIDE / 6 < 1
+            assert abs(np.log10(np.divide(*pair))) * initializers.WIDE / 6 < 1
 
     def test_two_rules_start_at_one_at_every_width_and_no_other(self):
         """The answer to what the chapter asks."""
         starts = {key: [] for key in SCHEMES}
         for d_model, d_k in itertools.product(MODEL_WIDTHS, HEAD_WIDTHS):
-            for key, variance in figures.Initializer(d_model=d_model, d_k=d_k).predicted.items():
+            for key, variance in figures.Initializers(d_model=d_model, d_k=d_k).predicted.items():
                 starts[key].append(variance)
         always = {key for key, values in starts.items() if np.allclose(values, 1)}
         assert always == {"xavier_square", "t5"}
@@ -120,10 +120,10 @@ class TestPredictions:
         assert np.isclose(starts["mup_8"], 1).sum() == len(MODEL_WIDTHS)
         for key in ("gpt2", "bert"):
             assert min(starts[key]) < 1 < max(starts[key])
-        first = figures.Initializer().predicted
+        first = figures.Initializers().predicted
         assert {key for key in SCHEMES if np.isclose(first[key], 1)} == always | {"mup_8"}
         for d_model, d_k in itertools.product(MODEL_WIDTHS, HEAD_WIDTHS):
-            shared = figures.Initializer(d_model=d_model, d_k=d_k, cosine=0.5).predicted
+            shared = figures.Initializers(d_model=d_model, d_k=d_k, cosine=0.5).predicted
             assert max(shared[key] for key in always) == pytest.approx(0.5)
 
 
@@ -132,11 +132,11 @@ class TestPicture:
 
     def test_marks_and_dots_stand_where_their_variances_are_and_within_the_picture(self):
         def place(variance):
-            decades = math.log(initializer.MOST / initializer.LEAST)
-            return initializer.WIDE * math.log(variance / initializer.LEAST) / decades
+            decades = math.log(initializers.MOST / initializers.LEAST)
+            return initializers.WIDE * math.log(variance / initializers.LEAST) / decades
 
         for d_model, d_k, cosine in self.STATES:
-            figure = figures.Initializer(d_model=d_model, d_k=d_k, cosine=cosine)
+            figure = figures.Initializers(d_model=d_model, d_k=d_k, cosine=cosine)
             marks = re.findall(r"M([\d.]+) (\d+)v16", figure.marks())
             dots = re.findall(r"M([\d.]+) (\d+)h0", figure.dots())
             lines = re.findall(r"M([\d.]+) (\d+)H([\d.]+)", figure.error_bars())
@@ -151,12 +151,12 @@ class TestPicture:
                 wanted = [place(value) for value in (predicted[key], mean, low, high)]
                 np.testing.assert_allclose(drawn, wanted, atol=0.0051)
                 assert min(drawn) > 5
-                assert max(drawn) < initializer.WIDE - 5
+                assert max(drawn) < initializers.WIDE - 5
                 assert int(mark[1]) + 8 == int(dot[1]) == int(line[1]) == 20 * row + 10
 
     def test_the_logits_have_exactly_the_predicted_variance(self):
         for scheme in SCHEMES:
-            figure = figures.Initializer(scheme=scheme, d_model=4096, cosine=0.5)
+            figure = figures.Initializers(scheme=scheme, d_model=4096, cosine=0.5)
             assert figure.logits.shape == (16,)
             assert figure.logits.var(ddof=1) == pytest.approx(figure.predicted[scheme])
             heights = [float(height) for height in re.findall(r"v([\d.]+)z", figure.picture())]
@@ -164,7 +164,7 @@ class TestPicture:
 
     def test_the_chosen_rule_is_marked_and_read_out(self):
         for row, (scheme, name) in enumerate(SCHEMES.items()):
-            figure = figures.Initializer(scheme=scheme)
+            figure = figures.Initializers(scheme=scheme)
             assert f'<path class="band" d="M0 {20 * row}h' in figure.picture()
             marked = re.findall(r'class="chosen">(.*?)</span>', figure.picture())
             assert [text.replace("<wbr>", "") for text in marked] == [name]
@@ -175,7 +175,7 @@ class TestPicture:
 class TestWords:
     def test_they_are_numbers_of_the_state_shown(self):
         for scheme, (d_model, d_k, cosine) in itertools.product(SCHEMES, TestPicture.STATES[::11]):
-            figure = figures.Initializer(scheme=scheme, d_model=d_model, d_k=d_k, cosine=cosine)
+            figure = figures.Initializers(scheme=scheme, d_model=d_model, d_k=d_k, cosine=cosine)
             said = re.search(
                 r"predicted as ([\d.]+) and sampled as ([\d.]+) ± ([\d.]+) in 8 draws\. "
                 r"A row of 16 such logits has ([\d.]+) .* weight is ([\d.]+)\.$",
@@ -195,7 +195,7 @@ class TestWords:
 
     def test_no_variance_stands_on_a_rounding_edge(self):
         for d_model, d_k, cosine in TestPicture.STATES:
-            figure = figures.Initializer(d_model=d_model, d_k=d_k, cosine=cosine)
+            figure = figures.Initializers(d_model=d_model, d_k=d_k, cosine=cosine)
             predicted, sampled = figure.predicted, figure.sampled
             for scheme, variance in predicted.items():
                 places = 3 - math.floor(math.log10(variance * (1 + 1e-9)))
@@ -206,4 +206,4 @@ class TestWords:
 @pytest.mark.parametrize("state", [{"scheme": "linear_bias"}, {"d_model": 300}, {"cosine": 1}])
 def test_a_state_without_a_stop_is_refused(state):
     with pytest.raises(traitlets.TraitError):
-        figures.Initializer(**state)
+        figures.Initializers(**state)

@@ -61,11 +61,11 @@ def measure(scheme: str, d_model: int, d_k: int, cosine: float) -> tuple[int, in
 
 @cache
 def measured() -> dict[str, Any]:
-    """Return the table that ``tools/initializer.py`` writes."""
-    return json.loads((HERE / "initializer.json").read_text("utf-8"))
+    """Return the table that ``tools/initializers.py`` writes."""
+    return json.loads((HERE / "initializers.json").read_text("utf-8"))
 
 
-class Initializer(LiveFigure):
+class Initializers(LiveFigure):
     """The variance of the logits at the start of training, by the rule that draws the weights.
 
     For nine rules the prediction from their source code stands beside what sampled weights and
@@ -87,14 +87,15 @@ class Initializer(LiveFigure):
     -----
     Shown in the chapter on initialization. Predictions are those of `attnlib.predict_variances`.
     What is beside them was sampled by `attnlib.sample_logit_variances`, in 8 draws of weights and
-    of 64 tokens for each state, and is kept in a table that ``python tools/initializer.py`` writes.
+    of 64 tokens for each state, and is kept in a table that ``python tools/initializers.py``
+    writes.
 
     Examples
     --------
-    >>> from attnbook.figures import Initializer
-    >>> figure = Initializer(scheme="gpt2", d_model=768)
+    >>> from attnbook.figures import Initializers
+    >>> figure = Initializers(scheme="gpt2", d_model=768)
     >>> figure
-    Initializer(scheme='gpt2', d_model=768, d_k=64, cosine=0)
+    Initializers(scheme='gpt2', d_model=768, d_k=64, cosine=0)
     >>> round(figure.predicted["gpt2"], 4)
     0.0944
     >>> figure.weights.shape

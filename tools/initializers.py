@@ -1,6 +1,6 @@
 """Sample what the chapter on initialization shows beside its predictions, and write the table.
 
-``python tools/initializer.py`` takes about three minutes on one core.
+``python tools/initializers.py`` takes about three minutes on one core.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from attnbook.figures import initializer  # noqa: E402
+from attnbook.figures import initializers  # noqa: E402
 
-TABLE = ROOT / "attnbook" / "figures" / "initializer.json"
+TABLE = ROOT / "attnbook" / "figures" / "initializers.json"
 
 
 def main() -> None:
     """Measure at every stop, the later controls changing faster."""
     each = (
-        tuple(initializer.SCHEMES),
-        initializer.COSINES,
-        initializer.MODEL_WIDTHS,
-        initializer.HEAD_WIDTHS,
+        tuple(initializers.SCHEMES),
+        initializers.COSINES,
+        initializers.MODEL_WIDTHS,
+        initializers.HEAD_WIDTHS,
     )
-    stops = dict(zip(initializer.STOPS, each, strict=True))
+    stops = dict(zip(initializers.STOPS, each, strict=True))
     ratios, errors = [], []
     for scheme, cosine, d_model, d_k in product(*each):
-        ratio, error = initializer.measure(scheme, d_model, d_k, cosine)
+        ratio, error = initializers.measure(scheme, d_model, d_k, cosine)
         ratios.append(ratio)
         errors.append(error)
-    table = stops | {"draws": initializer.DRAWS, "ratios": ratios, "errors": errors}
+    table = stops | {"draws": initializers.DRAWS, "ratios": ratios, "errors": errors}
     lines = (f'"{name}": {json.dumps(part)}' for name, part in table.items())
     TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
