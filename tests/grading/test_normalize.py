@@ -120,7 +120,6 @@ def expected(**answers):
 
 def test_answers_come_into_the_cells_of_the_problem_set():
     normalized = Notebook().normalized()
-
     assert [(each.name, each.role, each.kind) for each in normalized.cells] == [
         (each.name, each.role, each.kind) for each in PRISTINE
     ]
@@ -131,7 +130,6 @@ def test_answers_come_into_the_cells_of_the_problem_set():
 
 def test_cells_know_their_questions():
     questions = {each.name: each.question for each in Notebook().normalized().cells}
-
     assert questions == {name: name[:2] if name[0] == "q" else None for name in NAMES}
 
 
@@ -141,7 +139,6 @@ def test_whatever_stands_between_text_and_check_belongs_to_the_question():
     cells = (*PRISTINE[:5], inner, *PRISTINE[5:7], outer, *PRISTINE[7:])
     problem_set = ProblemSet("problem_set_1", cells, PROBLEM_SET.questions)
     normalized = normalize(Notebook().raw(), problem_set)
-
     questions = {each.name: each.question for each in normalized.cells}
     assert (questions["inner"], questions["outer"]) == ("q1", None)
 
@@ -149,7 +146,6 @@ def test_whatever_stands_between_text_and_check_belongs_to_the_question():
 def test_an_empty_submission_has_the_stubs():
     stubs = {each.name: each.source for each in PRISTINE}
     normalized = Notebook(**stubs).normalized()
-
     assert sources(normalized) == stubs
     assert normalized.typed_id == ""
     assert normalized.notes == ()
@@ -159,7 +155,6 @@ def test_sources_may_be_lists_of_lines():
     notebook = Notebook()
     for each in notebook.cells:
         each["source"] = each["source"].splitlines(keepends=True)
-
     assert sources(notebook.normalized()) == expected()
 
 
@@ -168,7 +163,6 @@ def test_line_ends_and_blanks_at_them_are_no_change():
     for each in notebook.cells:
         each["source"] = each["source"].replace("\n", "  \r\n") + "\r\n"
     normalized = notebook.normalized()
-
     assert normalized.notes == ()
     assert "\r" not in "".join(each.source for each in normalized.cells)
 
@@ -191,7 +185,6 @@ def test_outputs_points_and_metadata_do_not_matter():
         each["id"] = 7
     notebook.rest["metadata"] = {"nbgrader": {"points": 5}}
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert normalized.notes == ()
 
@@ -209,7 +202,6 @@ def test_own_cells_stay_where_they_were_and_belong_to_a_question_until_its_check
     notebook.after("setup", cell("import math"))
     notebook.cells.insert(0, cell("first"))
     normalized = notebook.normalized()
-
     assert own(normalized) == [
         ("first", None),
         ("import math", None),
@@ -230,7 +222,6 @@ def test_reordered_cells_come_in_the_order_of_the_problem_set():
     notebook = Notebook().after("q1", cell("mine"))
     notebook.cells.reverse()
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert [each.name for each in normalized.cells if each.name] == NAMES
     assert own(normalized) == [("mine", None)]
@@ -246,7 +237,6 @@ def test_changed_locked_cells_are_the_original_ones():
     notebook["numbers"]["source"] += "\nRANGES = {}"
     notebook["q2_text"]["cell_type"] = "code"
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert normalized.notes == (
         "the cell numbers was changed; the original one was used",
@@ -257,7 +247,6 @@ def test_changed_locked_cells_are_the_original_ones():
 
 def test_deleted_cells_are_the_original_ones():
     normalized = Notebook().without("identity", "q1", "q1_check", "text 0", "q3").normalized()
-
     assert sources(normalized) == expected(identity=IDENTITY, q1=Q1, q3=Q3)
     assert normalized.typed_id == ""
     assert normalized.notes == (
@@ -272,7 +261,6 @@ def test_deleted_cells_are_the_original_ones():
 def test_of_copies_the_one_that_is_filled_in_counts(place):
     notebook = Notebook().after(place, cell(Q1, "q1"), cell(MY_Q1, "q1"))
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert own(normalized) == []
     assert normalized.notes == ()
@@ -281,7 +269,6 @@ def test_of_copies_the_one_that_is_filled_in_counts(place):
 def test_of_copies_with_different_contents_all_run_and_the_last_counts():
     notebook = Notebook().after("q1_check", cell("variance = 1", "q1"), cell("mine"))
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected(q1="variance = 1")
     assert own(normalized) == [(MY_Q1, "q1"), ("mine", "q1")]
     [note] = normalized.notes
@@ -292,14 +279,12 @@ def test_a_cell_that_was_split_keeps_both_halves():
     notebook = Notebook(q2="def helper():\n    return 1")
     notebook.after("q2", cell("def sharpen(scores, factor):\n    return helper()", "q2"))
     normalized = notebook.normalized()
-
     assert own(normalized) == [("def helper():\n    return 1", "q2")]
     assert "helper()" in sources(normalized)["q2"]
 
 
 def test_paragraphs_that_came_several_times_are_joined():
     normalized = Notebook().after("q3", cell("And so on.", "q3", "markdown")).normalized()
-
     assert sources(normalized)["q3"] == f"{MY_Q3}\n\nAnd so on."
     assert normalized.notes == ("the cell q3 came 2 times; its texts were joined",)
 
@@ -307,7 +292,6 @@ def test_paragraphs_that_came_several_times_are_joined():
 def test_copies_of_checks_do_not_matter():
     notebook = Notebook().after("q1", cell("variance = 1", "q1_check"))
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert own(normalized) == []
     assert normalized.notes == ("the cell q1_check was changed; the original one was used",)
@@ -319,7 +303,6 @@ def test_a_retyped_answer_is_used_all_the_same(kind):
     notebook["q1"]["cell_type"] = kind
     notebook["q3"]["cell_type"] = "code"
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert [each.kind for each in normalized.cells if each.name in ("q1", "q3")] == [
         "code",
@@ -333,7 +316,6 @@ def test_a_retyped_answer_is_used_all_the_same(kind):
 
 def test_of_copies_the_one_of_the_right_type_counts():
     normalized = Notebook().after("q1", cell("my *remark*", "q1", "markdown")).normalized()
-
     assert sources(normalized) == expected()
 
 
@@ -343,7 +325,6 @@ def test_one_renamed_cell_is_recognized_by_its_place():
     notebook["q2"]["metadata"] = {}
     notebook["q3"]["metadata"] = {"nbgrader": "?"}
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert own(normalized) == []
     assert normalized.notes == (
@@ -357,7 +338,6 @@ def test_a_notebook_without_metadata_is_recognized():
     notebook["q2_check"]["source"] = notebook["q2_check"]["source"].upper()
     notebook.after("q2", cell("mine = 2"))
     normalized = notebook.without_metadata().normalized()
-
     assert sources(normalized) == expected()
     assert (
         "the cells identity, q1, q2, q3 had lost the name; the place and the text told which it is"
@@ -370,7 +350,6 @@ def test_a_notebook_without_metadata_is_recognized():
 def test_of_nameless_cells_the_one_like_the_stub_is_the_answer():
     notebook = Notebook().after("q2_text", cell("helper = 1"), cell("other = 2"))
     normalized = notebook.without_metadata().normalized()
-
     assert sources(normalized) == expected()
     assert own(normalized) == [("helper = 1", "q2"), ("other = 2", "q2")]
 
@@ -380,7 +359,6 @@ def test_of_several_like_the_stub_the_one_most_like_it_is_the_answer():
     notebook = Notebook().after("q2_text", cell(draft)).without_metadata("q2_text")
     notebook.cells[notebook.place("q2") + 1]["metadata"] = {}
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert own(normalized) == [(draft, "q2")]
 
@@ -388,7 +366,6 @@ def test_of_several_like_the_stub_the_one_most_like_it_is_the_answer():
 def test_a_place_between_cells_that_are_not_there_tells_nothing():
     notebook = Notebook().without("q1_text", "q1", "setup").after("identity", cell("mine"))
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected(q1=Q1)
     assert own(normalized) == [("mine", None)]
 
@@ -396,21 +373,18 @@ def test_a_place_between_cells_that_are_not_there_tells_nothing():
 def test_a_copy_of_another_cell_is_not_taken_for_an_answer():
     notebook = Notebook().after("q1_text", cell(SETUP, "setup"))
     del notebook.cells[notebook.place("q1") + 1]
-
     assert sources(notebook.normalized()) == expected(q1=Q1)
 
 
 def test_an_identity_without_a_name_is_told_by_what_it_assigns():
     notebook = Notebook().after("numbers", cell("import math\nif student_id == 1: ..."))
     normalized = notebook.without_metadata("identity").normalized()
-
     assert normalized.typed_id == "s1"
     assert sources(normalized) == expected()
 
 
 def test_an_untouched_notebook_without_metadata_is_recognized():
     stubs = {each.name: each.source for each in PRISTINE}
-
     assert sources(Notebook(**stubs).without_metadata().normalized()) == stubs
 
 
@@ -423,7 +397,6 @@ def test_stubs_that_are_all_alike_are_told_by_their_places():
     )
     problem_set = ProblemSet("problem_set_1", cells, PROBLEM_SET.questions)
     notebook = Notebook(q1="# your code here").without_metadata()
-
     assert sources(normalize(notebook.raw(), problem_set)) == expected(q1="# your code here")
 
 
@@ -431,7 +404,6 @@ def test_a_deleted_answer_is_not_taken_from_elsewhere():
     notebook = Notebook().after("q1_check", cell("mine")).without_metadata()
     del notebook.cells[notebook.place("q1")]
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected(q1=Q1)
     assert "the cell q1 was missing; it counts as not filled in" in normalized.notes
 
@@ -440,7 +412,6 @@ def test_a_deleted_answer_is_not_taken_from_elsewhere():
 def test_characters_that_are_no_text_are_replaced(character):
     notebook = Notebook(q1=f"variance = 1  # {character}").after("q1", cell(f'x = "{character}"'))
     normalized = notebook.normalized()
-
     assert sources(normalized)["q1"] == "variance = 1  # \ufffd"
     assert own(normalized) == [('x = "\ufffd"', "q1")]
     assert normalized.notes == ("characters that are not text were replaced by \ufffd",)
@@ -458,7 +429,6 @@ def test_another_language_is_noted_only(metadata):
     notebook = Notebook()
     notebook.rest["metadata"] = metadata
     normalized = notebook.normalized()
-
     assert sources(normalized) == expected()
     assert normalized.notes == ("the notebook says that it is written in r; it was run as Python",)
 
@@ -473,7 +443,6 @@ def test_odd_metadata_do_no_harm(metadata):
     for each in notebook.after("q1", cell("mine")).cells:
         if "nbgrader" not in each["metadata"]:
             each["metadata"] = {"nbgrader": {"grade_id": ["q1"]}}
-
     assert notebook.normalized().notes == ()
 
 
@@ -485,7 +454,6 @@ def test_format_3_is_read():
     cells.append({"cell_type": "heading", "level": 2, "metadata": {}, "source": "mine"})
     raw = {"metadata": {}, "nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": cells}]}
     normalized = normalize(json.dumps(raw).encode(), PROBLEM_SET)
-
     assert sources(normalized) == expected()
     assert own(normalized) == [("mine", "q3")]
 
@@ -533,14 +501,12 @@ def test_the_typed_identity_is_a_literal_or_nothing(source, typed):
 
 def test_an_identity_in_two_cells_is_the_last():
     notebook = Notebook().after("identity", cell('student_id = "s2"', "identity"))
-
     assert notebook.normalized().typed_id == "s2"
 
 
 def test_a_problem_set_without_identity_has_an_empty_one():
     cells = tuple(each for each in PRISTINE if each.role != "identity")
     problem_set = ProblemSet("problem_set_1", cells, PROBLEM_SET.questions)
-
     assert normalize(Notebook().raw(), problem_set).typed_id == ""
 
 
@@ -599,7 +565,6 @@ def test_limits_hold():
 def test_large_outputs_are_no_reason_to_refuse():
     notebook = Notebook()
     notebook["q1"]["outputs"] = [{"data": {"image/png": "A" * 10_000_000}}]
-
     assert sources(notebook.normalized()) == expected()
 
 
@@ -608,7 +573,6 @@ def test_another_notebook_is_refused_with_its_title():
         "nbformat": 4,
         "cells": [cell("x\n## My  \x1b[2J diary", kind="markdown"), cell(SETUP), cell("x", "q9")],
     }
-
     with pytest.raises(
         Invalid, match=r"no question of problem_set_1; it is called 'My \[2J diary'"
     ):
@@ -620,7 +584,6 @@ def test_another_problem_set_with_the_same_names_is_refused():
     notebook.cells[0]["source"] = "# Problem set 2"
     for each in notebook.cells[4:]:
         each["source"] = "\n".join(f"other {line}" for line in each["source"].splitlines())
-
     with pytest.raises(
         Invalid, match="another problem set than problem_set_1; it is called 'Problem set 2'"
     ):
@@ -630,20 +593,17 @@ def test_another_problem_set_with_the_same_names_is_refused():
 def test_a_problem_set_most_of_whose_texts_are_right_is_not_another():
     notebook = Notebook()
     notebook["q1_text"]["source"] = notebook["q2_check"]["source"] = "mine"
-
     assert sources(notebook.normalized()) == expected()
 
 
 def test_a_notebook_of_the_answers_alone_is_graded():
     names = [name for name in NAMES if name not in MINE]
-
     assert sources(Notebook().without(*names).normalized()) == expected()
 
 
 def test_hard_cases_take_no_time_to_compare():
     notebook = Notebook().without_metadata()
     notebook.after("q1_text", *[cell("a\n" * 1000 + f"{i}") for i in range(1900)])
-
     assert sources(notebook.normalized())["q2"] == MY_Q2
 
 
@@ -716,6 +676,5 @@ def test_any_cells_are_refused_or_read(cells, metadata):
 def test_any_notebook_of_this_problem_set_is_read(cells, more, dropped):
     raw = json.dumps({"nbformat": 4, "metadata": {}, "cells": more + cells[dropped:]}).encode()
     normalized = outcome(raw)
-
     if dropped == 0 and not more:
         assert sources(normalized) == expected()
