@@ -10,10 +10,10 @@ GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 
 # What makes a package of attnlib, pinned like the rest.
-RELEASE := .venv-release
-RELEASE_RUN := $(subst $(VENV),$(RELEASE),$(RUN))
+PACKAGE := .venv-package
+PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 
-.PHONY: test test-quick sizes lint format lock release-check students release grade grades-export \
+.PHONY: test test-quick sizes lint format lock package-check students problem-sets grade grades-export \
 	formgrader grade-scheduler grade-worker bench-grading
 
 test: $(VENV)/.test ## run every test, the book's own cells included
@@ -40,22 +40,22 @@ lock: $(VENV)/.book ## write the pinned versions anew
 	$(COMPILE) --extra grading -c requirements.txt -o requirements-grading.txt pyproject.toml
 	$(COMPILE) --extra book --extra test --extra grading -c requirements.txt \
 		-o requirements-dev.txt pyproject.toml
-	$(COMPILE) --extra release -c requirements-dev.txt -o requirements-release.txt pyproject.toml
+	$(COMPILE) --extra package -c requirements-dev.txt -o requirements-package.txt pyproject.toml
 	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
 	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
 		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
 
 # What somebody who installs attnlib alone gets.
-release-check: $(RELEASE)/.ready ## build the package and try it where nothing else is installed
-	$(RELEASE_RUN) tools/release_check.py
+package-check: $(PACKAGE)/.ready ## build the package and try it where nothing else is installed
+	$(PACKAGE_RUN) tools/package_check.py
 
 # What students get who are to run the book, and not to read the solutions of problem sets.
 students: export STUDENTS_OUT = $(OUT)
 students: $(VENV)/.book ## write a copy of the repository without grading and tests: OUT=...
 	@$(RUN) tools/students.py "$$STUDENTS_OUT"
 
-release: $(GRADING)/.ready ## write the problem sets as students get them to grading/release
-	$(GRADING_RUN) -m grading release
+problem-sets: $(GRADING)/.ready ## write the problem sets as students get them to grading/release
+	$(GRADING_RUN) -m grading problem-sets
 
 # A value on the command line reaches the grader as it is, spaces and all.
 grade grades-export: export GRADE_OUT = $(OUT)
@@ -95,7 +95,7 @@ $(GRADING)/.ready: requirements-grading.txt
 	$(GRADING_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-grading.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
-$(RELEASE)/.ready: requirements-release.txt
-	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-release.txt
+$(PACKAGE)/.ready: requirements-package.txt
+	$(PYTHON) -m venv $(PACKAGE)
+	$(PACKAGE_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-package.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"

@@ -69,7 +69,7 @@ REPAIRS = [
     (r'<dd>(<em class="sig-param">.*)</dd>', r'<span class="sig-line">\1</span>'),
 ]
 _REPAIRS = [(re.compile(pattern), instead) for pattern, instead in REPAIRS]
-# A page on a disk may not read its neighbours, so the search shows titles alone there.
+# A page on a disk may not read its neighbors, so the search shows titles alone there.
 SEARCH_FROM_DISK = (
     'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 )
@@ -237,7 +237,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # again, which takes longer than reading them. A build ends before memory does.
     gc.disable()
     app.add_js_file(None, body=SEARCH_FROM_DISK)
-    # the guide to grading shows tables, which Pygments has no colours for
+    # the guide to grading shows tables, which Pygments has no colors for
     app.add_lexer("csv", TextLexer)
     app.connect("config-inited", choose_cache)
     app.connect("config-inited", apply_repository)

@@ -32,7 +32,7 @@ FOLDER = "_cards"
 PICTURE = 0.76
 # how many letters go on a line
 TITLE_WIDE, WORDS_WIDE = 28, 38
-# The colours of the logo.
+# The colors of the logo.
 DARK, LIGHT, SOFT, LOUD = "#0b3c5d", "#ffffff", "#9fd3f2", "#f79d4b"
 
 
@@ -54,7 +54,7 @@ class Card:
 
 
 def drawn(card: Card) -> bytes:
-    """Draw a card as a PNG of few colours."""
+    """Draw a card as a PNG of few colors."""
     from PIL import Image
 
     canvas = canvas_of(card)

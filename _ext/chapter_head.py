@@ -20,7 +20,7 @@ from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from _ext.keeping import keep
+from book.files import atomic_write
 from book.model import Page, book_in, facts
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def note_chapters(app: Sphinx) -> None:
     """Write that file if a list would say something else: pages with one are then read anew."""
     kept = Path(app.doctreedir) / "facts.json"
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
-    keep(kept, json.dumps(facts(book_in(Path(app.srcdir)).pages, before)).encode())
+    atomic_write(kept, json.dumps(facts(book_in(Path(app.srcdir)).pages, before)).encode())
     listed = [
         (page.name, page.number, page.title, page.question, page.minutes, page.contract)
         for page in chapters(app).values()

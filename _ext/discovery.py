@@ -1,9 +1,9 @@
 """What lets the book be found, shared, reused and corrected.
 
 * A link to a page shows its title and what it is about where people share it, and search engines
-  read what kind of work it is, by whom and under which licence.
+  read what kind of work it is, by whom and under which license.
 * A site map lists the pages, and each names its own address. Both need the address of the site.
-* The foot of each page leads to the licences, to how to cite the book and to what has changed; with
+* The foot of each page leads to the licenses, to how to cite the book and to what has changed; with
   the address of a repository also to a change of this page, or to a report of what is wrong in it.
 """
 
@@ -31,9 +31,9 @@ MADE = {
     "genindex": "An index of the functions, classes and methods of the package behind the book.",
     "search": "Search the chapters, the glossary and the reference of the book.",
 }
-LICENCES, CHANGES = "chapters/about", "chapters/changelog"
+LICENSES, CHANGES = "chapters/about", "chapters/changelog"
 BETWEEN = ' <span aria-hidden="true">·</span> '
-# What the licences of CITATION.cff cover, and what people call them.
+# What the licenses of CITATION.cff cover, and what people call them.
 COVERED = {"CC-BY-4.0": ("Text and figures", "CC BY 4.0"), "BSD-3-Clause": ("Code", "BSD 3-Clause")}
 
 
@@ -205,15 +205,15 @@ def link(address: str, words: str, relation: str = "") -> str:
 def add_foot(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Put licences, citation, changes and ways to correct the page at its foot."""
+    """Put licenses, citation, changes and ways to correct the page at its foot."""
     to, known = context["pathto"], app.env.found_docs
     rows = []
-    if LICENCES in known:
-        about = to(LICENCES).removesuffix("#")  # what leads to the page itself is a mere #
+    if LICENSES in known:
+        about = to(LICENSES).removesuffix("#")  # what leads to the page itself is a mere #
         covered = [
-            f"{what}: {link(f'{about}#licences', name, 'license')}."
-            for licence in sorted(citation.record()["license"], reverse=True)
-            for what, name in [COVERED[licence]]
+            f"{what}: {link(f'{about}#licenses', name, 'license')}."
+            for terms in sorted(citation.record()["license"], reverse=True)
+            for what, name in [COVERED[terms]]
         ]
         rows = [[" ".join(covered)], [link(f"{about}#how-to-cite", "How to cite")]]
         if CHANGES in known:

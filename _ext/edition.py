@@ -1,6 +1,6 @@
 """Say on every page which book and which version it is from, on the screen and on paper.
 
-On the screen that stands at the foot with the licences. A printed page has no such foot, and ends
+On the screen that stands at the foot with the licenses. A printed page has no such foot, and ends
 with a line of its own.
 """
 

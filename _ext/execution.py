@@ -115,7 +115,7 @@ class Runs:
         except NO_RESULT:
             return None
         except asyncio.CancelledError:
-            # nbclient leaves something behind if it is cancelled, and nothing if its kernel dies
+            # nbclient leaves something behind if it is canceled, and nothing if its kernel dies
             while not running.done():
                 if client.km is not None and client.km.has_kernel:
                     await client.km.shutdown_kernel(now=True)

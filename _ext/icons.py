@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _ext.keeping import keep
 from _ext.sheets import SITE
+from book.files import atomic_write
 
 if TYPE_CHECKING:
     from _ext.sheets import Rule
@@ -61,7 +61,7 @@ def subset(font: Path, characters: str) -> bytes:
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every table it cuts
     options = tools.Options()
     options.layout_features = []
-    options.name_IDs = [0, 1, 13]  # the licence goes with the font
+    options.name_IDs = [0, 1, 13]  # the license goes with the font
     options.hinting = False
     options.notdef_outline = False
     # no clock in what is built: the same page has the same bytes
@@ -115,7 +115,7 @@ class Icons:
             if not stored.exists():
                 characters = "".join(sorted(characters_of(font) & set(wanted)))
                 cut = base64.b64encode(subset(font, characters)).decode() if characters else ""
-                keep(stored, f"{characters}\n{cut}".encode())
+                atomic_write(stored, f"{characters}\n{cut}".encode())
             self._known[path, wanted] = stored.read_text(encoding="utf-8")
         characters, _, cut = self._known[path, wanted].partition("\n")
         return f"data:font/woff;base64,{cut}", characters

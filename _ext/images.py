@@ -1,6 +1,6 @@
 """Serve pictures as WebP, with their size in the page, when they are about to be seen.
 
-A picture of a plot has few colours: eighty well-chosen ones differ from all of them by less than
+A picture of a plot has few colors: eighty well-chosen ones differ from all of them by less than
 an eye can tell, and make a file of a quarter of the size of Matplotlib's PNG.
 
 On a phone the type in a plot is half as large as the text. So each plot is a link to its own file,
@@ -21,11 +21,11 @@ from urllib.parse import unquote
 
 from PIL import Image, ImageChops
 
-from _ext.keeping import keep
+from book.files import atomic_write
 
-COLOURS = 80
+COLORS = 80
 FARTHEST = 32
-"""By how much of 255 a part of a colour may change anywhere; else all colours are kept."""
+"""By how much of 255 a part of a color may change anywhere; else all colors are kept."""
 FIRST_SCREEN = 1200
 """What lies within so many characters of the title is fetched at once."""
 _IMAGE = re.compile(r"<img\b[^>]*>")
@@ -38,10 +38,10 @@ ALONE = "Open the picture by itself"
 _VIEW = re.compile(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"')
 
 
-def few_colours(picture: Image.Image) -> Image.Image:
-    """Return a picture in colours that can be told by one byte, or itself if that would show."""
+def few_colors(picture: Image.Image) -> Image.Image:
+    """Return a picture in colors that can be told by one byte, or itself if that would show."""
     reduced = picture.quantize(
-        COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        COLORS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
     ).convert("RGB")
     change = ImageChops.difference(picture, reduced)
     return reduced if max(high for _, high in change.getextrema()) <= FARTHEST else picture
@@ -53,7 +53,7 @@ def webp(content: bytes) -> bytes:
         if "A" in opened.getbands() and opened.getchannel("A").getextrema() != (255, 255):
             picture = opened.convert("RGBA")
         else:
-            picture = few_colours(opened.convert("RGB"))
+            picture = few_colors(opened.convert("RGB"))
     written = io.BytesIO()
     picture.save(written, "WEBP", lossless=True, method=3, quality=90)
     return min(written.getvalue(), content, key=len)
@@ -81,7 +81,7 @@ class Pictures:
         digest = hashlib.sha256(self._version + content).hexdigest()[:24]
         stored = self.kept / f"{digest}.webp"
         if not stored.exists():
-            keep(stored, webp(content))
+            atomic_write(stored, webp(content))
         converted = stored.read_bytes()
         target = self.site / path.relative_to(self.originals)
         if converted != content:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 SOURCE = Path(__file__).with_name("site.js")
 # In which order the search shows what it finds, and how.
 RESULTS = Path(__file__).with_name("search.js")
-# Before anything is drawn: the colours that the reader chose, or those of the system; and for who
+# Before anything is drawn: the colors that the reader chose, or those of the system; and for who
 # comes back the whole page is laid out, or the place that was left could not be found.
 MODE = """{
 const { dataset } = document.documentElement;

@@ -61,7 +61,7 @@ def stacked(table: str) -> str:
         return table
     labels = [html.escape(words(head)) for head in heads]
 
-    def labelled(rows: re.Match[str]) -> str:
+    def labeled(rows: re.Match[str]) -> str:
         pieces = rows[0].split("<td")
         parts = [
             f'<td role="cell" data-label="{labels[n % len(labels)]}"{piece}'
@@ -69,7 +69,7 @@ def stacked(table: str) -> str:
         ]
         return pieces[0] + "".join(parts)
 
-    table = _ROW.sub(labelled, table)
+    table = _ROW.sub(labeled, table)
     table = _PART.sub(lambda part: f'{part[0]} role="{_ROLES[part[1]]}"', table)
     return table.replace('<table class="table">', '<table class="table stacked" role="table">', 1)
 

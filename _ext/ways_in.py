@@ -22,7 +22,7 @@ from urllib.parse import quote, urlsplit
 from docutils import nodes
 from sphinx.util import logging
 
-from _ext.keeping import keep
+from book.files import atomic_write
 from book.model import Book, BookError, book_in
 from tools import colab, practice
 
@@ -219,7 +219,7 @@ def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], 
                 "plain": colab.notebooks(book, repository, [page]),
                 "practice": practice.notebooks(book, [page]),
             }
-    keep(kept, json.dumps(after).encode())
+    atomic_write(kept, json.dumps(after).encode())
     plain, exercises = {}, {}
     for made in after.values():
         plain |= made["plain"]

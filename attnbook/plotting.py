@@ -1,6 +1,6 @@
 """The book's static figures: one function each, given computed arrays, returning the Figure.
 
-Every series is told apart by more than its colour: a line style, a marker or a label as well.
+Every series is told apart by more than its color: a line style, a marker or a label as well.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ PALETTE = {
     "fourth": "#440055",
     "faint": "#999999",
 }
-"""Colours that stay apart under the common deficiencies of colour vision: three of Okabe and Ito's
-set, two greys, and a dark violet. ``tests/attnbook/test_colours.py`` simulates it."""
+"""Colors that stay apart under the common deficiencies of color vision: three of Okabe and Ito's
+set, two grays, and a dark violet. ``tests/attnbook/test_colors.py`` simulates it."""
 
 SCALED = {"color": PALETTE["scaled"], "linestyle": "-", "marker": "s", "label": "divided by √dₖ"}
 """Line properties of scores that are divided, the same in every chapter."""
@@ -182,7 +182,7 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Darker means more weight; the largest weight of each row is written out in per cent.
+        Darker means more weight; the largest weight of each row is written out in percent.
 
     Notes
     -----
@@ -219,12 +219,12 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
         axes.set(xticks=range(columns), xticklabels=range(1, columns + 1))
         axes.tick_params(length=0)
         axes.grid(visible=False)
-        # Thin white lines keep the cells apart where their colours are close.
+        # Thin white lines keep the cells apart where their colors are close.
         axes.set_xticks(np.arange(columns - 1) + 0.5, minor=True)
         axes.set_yticks(np.arange(rows - 1) + 0.5, minor=True)
         axes.grid(which="minor", color="white", linewidth=1.2)
         axes.tick_params(which="minor", length=0)
-    panels[-1].set_xlabel("key (largest weight of each row in per cent)", fontsize=13)
+    panels[-1].set_xlabel("key (largest weight of each row in percent)", fontsize=13)
     return figure
 
 
@@ -308,9 +308,9 @@ def product_grid(means: np.ndarray, errors: np.ndarray) -> Figure:
     for row in range(terms):
         for column in range(terms):
             own = row == column
-            colour = PALETTE["scaled"] if own else "white"
+            color = PALETTE["scaled"] if own else "white"
             corner = (column - 0.5, row - 0.5)
-            axes.add_patch(plt.Rectangle(corner, 1, 1, facecolor=colour, edgecolor="#777777"))
+            axes.add_patch(plt.Rectangle(corner, 1, 1, facecolor=color, edgecolor="#777777"))
             ink = "white" if own else "black"
             name = f"T{subscripts[row]}·T{subscripts[column]}"
             value = f"{means[row, column]:z.3f}".replace("-", "−")
@@ -429,18 +429,18 @@ def variance_against_width(
     >>> plt.close(figure)
     """
     figure, (above, below) = _panels(2, height=5.6, sharex=True)
-    for axes, centre, scale in ((above, widths, 1), (below, np.ones(len(widths)), widths)):
+    for axes, center, scale in ((above, widths, 1), (below, np.ones(len(widths)), widths)):
         half = half_widths / scale
         axes.fill_between(
             widths,
-            centre - half,
-            centre + half,
+            center - half,
+            center + half,
             color=PALETTE["faint"],
             alpha=0.35,
             linewidth=0,
             label="expected by chance",
         )
-        axes.plot(widths, centre, color=PALETTE["theory"], linewidth=1, label="Var = dₖ")
+        axes.plot(widths, center, color=PALETTE["theory"], linewidth=1, label="Var = dₖ")
         axes.plot(
             widths,
             variances / scale,
@@ -542,7 +542,7 @@ def score_densities(
     grid: np.ndarray,
     exact: np.ndarray,
     normal: np.ndarray,
-    centres: np.ndarray,
+    centers: np.ndarray,
     measured: np.ndarray,
 ) -> Figure:
     """Draw the exact density of a scaled score, its histogram and the normal density.
@@ -557,8 +557,8 @@ def score_densities(
         Exact density of the scaled score.
     normal : numpy.ndarray, shape (points,)
         Standard normal density.
-    centres : numpy.ndarray, shape (bins,)
-        Centres of the histogram's bins.
+    centers : numpy.ndarray, shape (bins,)
+        Centers of the histogram's bins.
     measured : numpy.ndarray, shape (widths, bins)
         Densities that the histogram found; empty bins hold NaN.
 
@@ -586,7 +586,7 @@ def score_densities(
     figure, panels = _panels(len(widths), height=0.6 + 1.9 * len(widths), sharex=True, sharey=True)
     for axes, width, line, points in zip(panels, widths, exact, measured, strict=True):
         axes.plot(
-            centres,
+            centers,
             points,
             color=PALETTE["scaled"],
             linestyle="none",
@@ -619,7 +619,7 @@ def one_lead(
     weights : numpy.ndarray, shape (n_curves, n_points)
         The leader's weight.
     n_keys : sequence of int, length n_curves
-        Number of keys of each curve; the first curve is the one emphasised.
+        Number of keys of each curve; the first curve is the one emphasized.
     marks : sequence of (lead, weight, label)
         Points of the first curve to name.
 
@@ -644,12 +644,12 @@ def one_lead(
     """
     figure, (axes,) = _panels(height=3.8)
     styles = ["-", "--", "-.", ":"]
-    colours = [PALETTE[name] for name in ("scaled", "unscaled", "third", "fourth")]
+    colors = [PALETTE[name] for name in ("scaled", "unscaled", "third", "fourth")]
     for index, (curve, count) in enumerate(zip(weights, n_keys, strict=True)):
         axes.plot(
             leads,
             curve,
-            color=colours[index % 4],
+            color=colors[index % 4],
             linestyle=styles[index % 4],
             linewidth=2.6 if index == 0 else 1.8,
             label=f"n = {count}",
@@ -1231,7 +1231,7 @@ def time_ratios(
         sharex=True,
         height_ratios=heights,
     )
-    colours = ["scaled", "third", "fourth", "unscaled", "faint", "theory"]
+    colors = ["scaled", "third", "fourth", "unscaled", "faint", "theory"]
     markers = ["s", "D", "^", "o", "v", "|"]
     for axes, title, sizes, panel in zip(panels, titles, cases, ratios, strict=True):
         axes.axvline(1, color=PALETTE["theory"], linewidth=1.2)
@@ -1240,7 +1240,7 @@ def time_ratios(
             axes.plot(
                 [panel[row][index] for row in row_of],
                 row_of,
-                color=PALETTE[colours[index % len(colours)]],
+                color=PALETTE[colors[index % len(colors)]],
                 linestyle="none",
                 marker=markers[index % len(markers)],
                 markersize=12 if markers[index % len(markers)] == "|" else 7,
@@ -1352,7 +1352,7 @@ def trained_maps(
     Returns
     -------
     matplotlib.figure.Figure
-        Darker means more weight; the largest weight of each row is written beside it in per cent.
+        Darker means more weight; the largest weight of each row is written beside it in percent.
 
     Notes
     -----
@@ -1385,7 +1385,7 @@ def trained_maps(
         axes.set(yticks=range(len(steps)), yticklabels=[f"{step}" for step in steps], xticks=[])
         axes.tick_params(length=0)
         axes.grid(visible=False)
-    panels[-1].set_xlabel("tokens; frame: the right group; number: largest weight in per cent")
+    panels[-1].set_xlabel("tokens; frame: the right group; number: largest weight in percent")
     return figure
 
 
@@ -1836,7 +1836,7 @@ def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One cell for each tile, with its fate in colour, hatching and a word.
+        One cell for each tile, with its fate in color, hatching and a word.
 
     Notes
     -----
@@ -2007,7 +2007,7 @@ def score_bounds(
 def starting_variances(
     names: Sequence[str], predicted: np.ndarray, measured: np.ndarray, errors: np.ndarray
 ) -> Figure:
-    """Draw the variance of the logits at the start of training, one line an initialiser.
+    """Draw the variance of the logits at the start of training, one line an initializer.
 
     Parameters
     ----------
@@ -2078,7 +2078,7 @@ def starting_variances(
         ylim=(len(names) - 0.4, -0.9),
         yticks=[],
     )
-    axes.set_title("initialiser", loc="left", fontsize=12.5)
+    axes.set_title("initializer", loc="left", fontsize=12.5)
     axes.xaxis.label.set_fontsize(13)
     axes.tick_params(labelsize=12)
     figure.legend(loc="outside upper center", ncols=2, fontsize=12.5)

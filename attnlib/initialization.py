@@ -1,4 +1,4 @@
-"""What the usual initialisers make of q, k and the logits: predicted, and measured.
+"""What the usual initializers make of q, k and the logits: predicted, and measured.
 
 Tokens are outputs of LayerNorm with gain 1 and bias 0, so that the squared length of a token x of
 width d_model is exactly d_model; q = x W_q + b_q and k = y W_k + b_k, where all entries of W_q,
@@ -303,7 +303,7 @@ INITIALIZERS: Mapping[str, Initializer] = MappingProxyType(
         ),
     }
 )
-"""The usual initialisers by a short key. All of them start biases at 0 but ``linear_bias``.
+"""The usual initializers by a short key. All of them start biases at 0 but ``linear_bias``.
 
 The chapter on initialization compares them.
 """
@@ -401,7 +401,7 @@ def predict_variances(
     ----------
     initializer : Initializer
         The laws of the weights and the scale; its rule must multiply all scores by one number,
-        so not normalise, cap or learn a gain by query.
+        so not normalize, cap or learn a gain by query.
     width : int
         The tokens' width d_model.
     d_k : int

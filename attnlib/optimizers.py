@@ -111,7 +111,7 @@ def _set_share(optimizer: Sgd | Adam, name: str) -> None:
 
 
 class OptimizerState(NamedTuple):
-    """What an optimiser remembers from one step to the next.
+    """What an optimizer remembers from one step to the next.
 
     Notes
     -----
@@ -126,7 +126,7 @@ class OptimizerState(NamedTuple):
 
 
 def initial_state(parameters: Mapping[str, np.ndarray]) -> OptimizerState:
-    """Return the memory of an optimiser that has not made a step.
+    """Return the memory of an optimizer that has not made a step.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def optimizer_step(
     gradients: Mapping[str, np.ndarray],
     state: OptimizerState,
 ) -> tuple[dict[str, np.ndarray], OptimizerState]:
-    r"""Return the parameters after one step, and what the optimiser remembers.
+    r"""Return the parameters after one step, and what the optimizer remembers.
 
     SGD with momentum μ: :math:`v \leftarrow \mu v + g,\; \theta \leftarrow \theta - \eta v`.
     Adam: :math:`\theta \leftarrow \theta - \eta\, \hat m / (\sqrt{\hat v} + \epsilon)`, where
@@ -230,7 +230,7 @@ def optimizer_step(
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Say that something is no optimiser.
+    """Say that something is no optimizer.
 
     Examples
     --------

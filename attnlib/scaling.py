@@ -4,7 +4,7 @@ r"""How raw scores become logits: one formula, and the rules in use as its speci
           q'_i = f(d_k, n)\, e^{t + w\cdot q_i}\, \hat q_i, \qquad k'_j = \hat k_j
 
 Here f is the rule's factor, t and w are learned gains, the hats divide by the length where the
-rule normalises, and without a cap c the outer function is left out. So everything but the cap is
+rule normalizes, and without a cap c the outer function is left out. So everything but the cap is
 a change of the queries and keys *before* their product, which is where implementations put it.
 """
 
@@ -154,7 +154,7 @@ def inverse_sqrt() -> ScalingRule:
 
 
 def inverse_width(constant: float = 1.0) -> ScalingRule:
-    """Return the rule of the maximal update parametrisation: a constant over the head width.
+    """Return the rule of the maximal update parametrization: a constant over the head width.
 
     Parameters
     ----------
@@ -553,7 +553,7 @@ def fold_key(rule: ScalingRule, key: ArrayLike) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (..., d_k)
-        `key` itself unless the rule normalises.
+        `key` itself unless the rule normalizes.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 r"""A small attention model, trained by gradients written out by hand.
 
-The task is *group mean* (:mod:`attnlib.group_mean`), the optimisers are those of
+The task is *group mean* (:mod:`attnlib.group_mean`), the optimizers are those of
 :mod:`attnlib.optimizers`; this module offers their names as well. The model is one head with a
 query, a key and a value matrix,
 
@@ -348,7 +348,7 @@ def training_step(
     scale : None, float, callable or ScalingRule
         The scaling rule.
     optimizer : Sgd or Adam
-        The optimiser.
+        The optimizer.
     state : OptimizerState
         Its memory.
 
@@ -399,7 +399,7 @@ class Learner:
         None means 1/√d_k; a number multiplies the scores; a callable takes d_k and the number
         of keys and returns such a number.
     optimizer : Sgd or Adam
-        The optimiser with its learning rate.
+        The optimizer with its learning rate.
     initial_gain : float or mapping
         What the initial query and key weights are multiplied by; see :func:`initial_parameters`.
 

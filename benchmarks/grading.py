@@ -34,7 +34,7 @@ from benchmarks import files
 from benchmarks.facts import processor
 from benchmarks.grading_ceiling import ceiling
 from benchmarks.grading_report import COMMITTED, load, tables
-from grading.gradebook import Book
+from grading.gradebook.book import Book
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
 from grading.release import worked
 

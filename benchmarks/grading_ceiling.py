@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grading.marking import Conditions, mark
+from grading.marking.submission import Conditions, mark
 from grading.problem_set import problem_sets
 from grading.release import worked
 from grading.results import Student, Submission

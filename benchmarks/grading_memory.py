@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.course import Order, grade
-from grading.marking import digest
+from grading.marking.submission import digest
 from grading.problem_set import problem_sets
 from grading.release import worked
 from grading.results import Mark, Result
@@ -24,7 +24,7 @@ from grading.results import Mark, Result
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grading.marking import Conditions
+    from grading.marking.submission import Conditions
     from grading.problem_set import ProblemSet
     from grading.results import Submission
 

@@ -95,7 +95,7 @@ def opened(browser: Browser, url: str, **options: Any) -> Iterator[tuple[Page, l
 
 
 def wait_for_scheme(page: Page, scheme: str) -> None:
-    """Wait until the page has taken the colours of the system."""
+    """Wait until the page has taken the colors of the system."""
     until = time.monotonic() + PATIENCE
     while page.evaluate(SCHEME) != scheme:
         if time.monotonic() > until:

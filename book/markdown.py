@@ -70,7 +70,7 @@ class Directive:
 
 @dataclass(frozen=True)
 class Block:
-    """A heading, a directive or a labelled formula.
+    """A heading, a directive or a labeled formula.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def shown(role: str, content: str) -> str:
 
 
 def blocks(text: str, *, deep: bool = False) -> Iterator[Block]:
-    r"""Yield the headings, directives and labelled formulas of a text.
+    r"""Yield the headings, directives and labeled formulas of a text.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ class Page:
 
     @cached_property
     def blocks(self) -> list[tuple[NotebookNode, Block]]:
-        """Headings, labels, boxes and labelled formulas, each with its cell, in order."""
+        """Headings, labels, boxes and labeled formulas, each with its cell, in order."""
         return [
             (cell, block)
             for cell in self.cells

@@ -516,7 +516,7 @@ def look(path: Path, check: bool) -> list[str]:
     for line in said:
         sys.stdout.write(f"{path.name}, {line}\n")
     if not check:
-        stated = notebooks.normalise(notebook, path.stem)
+        stated = notebooks.normalize(notebook, path.stem)
         minutes = Page(path.stem, path, notebook=stated).minutes
         for cell in stated.cells:
             cell.source = TIME.sub(str(minutes), cell.source)

@@ -1,4 +1,4 @@
-"""The commands: ``python -m grading release``, ``grade``, ``export``, ``expected``.
+"""The commands: ``python -m grading problem-sets``, ``grade``, ``export``, ``expected``.
 
 The Makefile's targets of these names call them; what is not given as an option is taken from the
 environment, as `make` hands it over.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.course import Order, export, grade
-from grading.expected import expected
+from grading.marking.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
 
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     """Return what the command line understands."""
     top = argparse.ArgumentParser(prog="python -m grading", description=__doc__.splitlines()[0])
     commands = top.add_subparsers(dest="command", required=True)
-    give = commands.add_parser("release", help="write the problem sets as students get them")
+    give = commands.add_parser("problem-sets", help="write the problem sets as students get them")
     give.add_argument("--to", type=Path, default=RELEASE)
 
     mark = commands.add_parser("grade", help="mark what students handed in")
@@ -70,16 +70,10 @@ def _given(name: str) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit status.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the command line unless told otherwise.
-    """
+    """Run one command and return the exit status."""
     given = parser().parse_args(arguments)
     try:
-        if given.command == "release":
+        if given.command == "problem-sets":
             for problem_set in problem_sets().values():
                 sys.stdout.write(f"{release(problem_set, given.to)}\n")
             return 0

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grading import autograded, feedback, report, sandbox, scale
-from grading import export as tables
-from grading._files import write_whole
-from grading.gradebook import Book, write_autograded, write_course
-from grading.intake import Collection, collect
-from grading.marking import Conditions, digest, mark
+from book.files import atomic_write
+from grading.gradebook import autograded
+from grading.gradebook.book import Book, write_autograded, write_course
+from grading.intake.collection import Collection, collect
+from grading.intake.roster import Roster, read_roster
+from grading.marking import scale
+from grading.marking.submission import Conditions, digest, mark
 from grading.names import safe_name
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
-from grading.roster import Roster, read_roster
+from grading.reports import feedback, tables
+from grading.reports import instructor as report
+from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,66 +28,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Order:
-    """What an instructor asks for.
+    """What an instructor asks for."""
 
-    Attributes
-    ----------
-    submissions : pathlib.Path
-        A folder or a zip of a learning platform.
-    out : pathlib.Path
-        The folder for results; what an earlier run left there is continued.
-    roster : pathlib.Path, optional
-        Who takes the course. Without it names of folders or files are the students' identifiers.
-    database : str, optional
-        The address of the gradebook; by default an SQLite file in `out`.
-    assignment : str, optional
-        The problem set, where names of folders and files do not tell.
-    workers : int, optional
-        How many submissions are marked at a time; by default one for each processor core.
-    scheduler : str, optional
-        The address of a Dask scheduler whose workers do it instead.
-    accepted : frozenset of str
-        Students whose identity somebody has looked at.
-    again : bool
-        Whether to mark also what was marked before and has not changed.
-    unsafe : bool
-        Whether students' code may run without the sandbox.
-    source : pathlib.Path
-        The folder of the source notebooks.
-    limits : sandbox.Limits
-        What each submission may use.
-    """
-
-    submissions: Path
-    out: Path
+    submissions: Path  # a folder or a zip of a learning platform
+    out: Path  # the folder for results; what an earlier run left there is continued
+    # Who takes the course. Without it names of folders or files are the students'
+    # identifiers.
     roster: Path | None = None
-    database: str | None = None
-    assignment: str | None = None
+    database: str | None = None  # the address of the gradebook; by default an SQLite file in `out`
+    assignment: str | None = None  # the problem set, where names of folders and files do not tell
+    # how many submissions are marked at a time; by default one for each processor core
     workers: int | None = None
-    scheduler: str | None = None
-    accepted: frozenset[str] = frozenset()
-    again: bool = False
-    unsafe: bool = False
-    source: Path = SOURCE
-    limits: sandbox.Limits = field(default_factory=sandbox.Limits)
+    scheduler: str | None = None  # the address of a Dask scheduler whose workers do it instead
+    accepted: frozenset[str] = frozenset()  # students whose identity somebody has looked at
+    again: bool = False  # whether to mark also what was marked before and has not changed
+    unsafe: bool = False  # whether students' code may run without the sandbox
+    source: Path = SOURCE  # the folder of the source notebooks
+    limits: sandbox.Limits = field(default_factory=sandbox.Limits)  # what each submission may use
 
 
 def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> str:
     """Mark what students handed in, and return the summary.
 
-    Parameters
-    ----------
-    order : Order
-        What is asked for.
-    work : callable, optional
-        What workers do in place of marking: see `scale.mark_all`.
-
-    Raises
-    ------
-    ValueError
-        If the submissions, the roster, the problem set or the database are not what is wanted.
-    sandbox.SandboxUnavailable
-        If students' code cannot be kept in a sandbox here.
+    `work` is what workers do in place of marking: see `scale.mark_all`. A ValueError says which of
+    submissions, roster, problem set and database is not what is wanted;
+    `sandbox.SandboxUnavailable`, why students' code cannot be kept in a sandbox here.
     """
     if order.workers is not None and order.workers < 1:
         raise ValueError(f"WORKERS must be at least 1; got {order.workers}")
@@ -116,24 +84,14 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         _renew_feedback(order.out, book, marked)
         summary = _write_tables(order.out, book, roster, marked)
     text = "\n".join([summary, *notes])
-    write_whole(order.out / "summary.txt", text + "\n")
+    atomic_write(order.out / "summary.txt", text + "\n")
     return text
 
 
 def wanted(source: Path, assignment: str | None) -> dict[str, ProblemSet]:
     """Return the problem sets that submissions may answer.
 
-    Parameters
-    ----------
-    source : pathlib.Path
-        The folder of the source notebooks.
-    assignment : str, optional
-        The only one.
-
-    Raises
-    ------
-    ValueError
-        If there is no problem set of that name.
+    With a name, only that one, or a ValueError if there is none of that name.
     """
     known = problem_sets(source)
     if assignment is None:
@@ -194,10 +152,7 @@ def _mark(
 class _Peeked:
     """An iterator that can tell whether anything comes at all.
 
-    Parameters
-    ----------
-    iterator : iterator
-        Its first element is taken at once.
+    Its first element is taken at once.
     """
 
     def __init__(self, iterator: Iterator[Submission]) -> None:
@@ -237,7 +192,7 @@ def _write_feedback(out: Path, result: Result) -> None:
     """Write the page for the student, or take away an older one."""
     path = out / "feedback" / safe_name(result.student.student_id) / f"{result.assignment}.html"
     if result.feedback:
-        write_whole(path, result.feedback)
+        atomic_write(path, result.feedback)
     else:
         path.unlink(missing_ok=True)
 
@@ -286,22 +241,7 @@ def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURC
     """Write the marks for Canvas and Moodle, and return what was written and who was left out.
 
     Tables and pages for students are written anew as well, with what was marked by hand meanwhile.
-
-    Parameters
-    ----------
-    out : pathlib.Path
-        The folder of results.
-    roster : pathlib.Path
-        Who takes the course.
-    url : str, optional
-        The address of the gradebook, if it is not in `out`.
-    source : pathlib.Path
-        The folder of the source notebooks.
-
-    Raises
-    ------
-    ValueError
-        If nothing was graded there.
+    A gradebook that is not in `out` has the address `url`. ValueError: nothing was graded there.
     """
     said = []
     people = read_roster(roster)
@@ -311,7 +251,7 @@ def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURC
     with Book(database(out, url)) as book:
         sets = _recorded_sets(book, source)
         _renew_feedback(out, book, sets)
-        write_whole(out / "summary.txt", _write_tables(out, book, people, sets) + "\n")
+        atomic_write(out / "summary.txt", _write_tables(out, book, people, sets) + "\n")
         for name in sets:
             results = list(tables.everyone(book.results(name), listed, name))
             for platform, write in (

@@ -20,21 +20,12 @@ MOST = 500
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What one call drew.
+    """What one call drew."""
 
-    Attributes
-    ----------
-    label : str
-        Its own label; Matplotlib invents one that begins with an underscore where none is given.
-    look : tuple of str
-        Its colour, and its marker and dashes.
-    points : numpy.ndarray, shape (n, 2)
-        Where its points are.
-    """
-
+    # its own label; Matplotlib invents one that begins with an underscore where none is given
     label: str
-    look: tuple[str, str]
-    points: np.ndarray
+    look: tuple[str, str]  # its color, and its marker and dashes
+    points: np.ndarray  # where its points are
 
     @property
     def nameless(self) -> bool:
@@ -58,8 +49,8 @@ def named_series(drawn: Any) -> list[tuple[str, np.ndarray]]:
     Parameters
     ----------
     drawn : dict
-        What came from the sandbox: ``pieces``, a list of dictionaries with ``label``, ``colour``,
-        ``shape``, ``x`` and ``y``, and ``entries``, one with ``text``, ``colour`` and ``shape``.
+        What came from the sandbox: ``pieces``, a list of dictionaries with ``label``, ``color``,
+        ``shape``, ``x`` and ``y``, and ``entries``, one with ``text``, ``color`` and ``shape``.
         Nothing in it is trusted: what has another form is left out.
 
     Returns
@@ -75,8 +66,8 @@ def named_series(drawn: Any) -> list[tuple[str, np.ndarray]]:
 
     Examples
     --------
-    >>> dot = {"label": "_child0", "colour": "#1f77b4", "shape": "o", "x": [2.0], "y": [3.0]}
-    >>> entry = {"text": "measured", "colour": "#1f77b4", "shape": "o"}
+    >>> dot = {"label": "_child0", "color": "#1f77b4", "shape": "o", "x": [2.0], "y": [3.0]}
+    >>> entry = {"text": "measured", "color": "#1f77b4", "shape": "o"}
     >>> named_series({"pieces": [dot, {**dot, "x": [1.0]}], "entries": [entry]})
     [('measured', array([[1., 3.],
            [2., 3.]]))]
@@ -88,13 +79,13 @@ def named_series(drawn: Any) -> list[tuple[str, np.ndarray]]:
     for entry, found in zip(entries, _paired(pieces, entries), strict=True):
         named.setdefault(entry.text, []).extend(found)
     _add_single_points(named, pieces)
-    labelled: dict[str, list[Piece]] = {}
+    labeled: dict[str, list[Piece]] = {}
     for piece in pieces:
         if not piece.nameless:
-            labelled.setdefault(piece.label, []).append(piece)
+            labeled.setdefault(piece.label, []).append(piece)
     return [
         (name, np.unique(np.concatenate([each.points for each in dict.fromkeys(parts)]), axis=0))
-        for names in (named, labelled)
+        for names in (named, labeled)
         for name, parts in names.items()
         if parts
     ]
@@ -117,7 +108,7 @@ def _text(given: dict[str, Any], name: str) -> str:
 
 def _look(given: dict[str, Any]) -> tuple[str, str]:
     """Return what can be seen of a piece or an entry."""
-    return _text(given, "colour"), _text(given, "shape")
+    return _text(given, "color"), _text(given, "shape")
 
 
 def _piece(given: dict[str, Any]) -> Piece | None:
@@ -155,14 +146,14 @@ def _alike(pieces: list[Piece], entries: list[Entry], entry: Entry) -> list[Piec
     texts = list(dict.fromkeys(each.text for each in entries if each.look == entry.look))
     if len(texts) == 1:
         return alike
-    labelled = [piece for piece in alike if piece.label == entry.text]
-    return labelled or alike[texts.index(entry.text) :: len(texts)]
+    labeled = [piece for piece in alike if piece.label == entry.text]
+    return labeled or alike[texts.index(entry.text) :: len(texts)]
 
 
 def _add_single_points(named: dict[str, list[Piece]], pieces: list[Piece]) -> None:
     """Add single points without a name to the series of such points that they go on with.
 
-    Matplotlib gives each call another colour, so they need not look like the entry.
+    Matplotlib gives each call another color, so they need not look like the entry.
     """
     owners = {piece: parts for parts in named.values() for piece in parts}
     last: dict[str, list[Piece]] = {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grading._wire import Unusable, decode, encode
+from grading.sandbox._wire import Unusable, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -50,16 +50,9 @@ def is_safe_name(text: str) -> bool:
 def safe_name(text: str) -> str:
     """Return a name for a folder, the same for the same text and another for every other.
 
-    Parameters
-    ----------
-    text : str
-        Any text; it is composed (NFC) first.
-
-    Returns
-    -------
-    str
-        `text` itself where that is safe. Otherwise other characters are quoted as ``%`` and the
-        hexadecimal digits of their UTF-8; what is long is cut and gets a part of its SHA-256.
+    It is the text itself, composed (NFC), where that is safe. Otherwise other characters are quoted
+    as ``%`` and the hexadecimal digits of their UTF-8; what is long is cut and gets a part of its
+    SHA-256.
 
     Examples
     --------

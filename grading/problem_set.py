@@ -34,46 +34,22 @@ NUMBERS = "numbers"
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the problem set as students get it.
+    """A cell of the problem set as students get it."""
 
-    Attributes
-    ----------
-    name : str
-        nbgrader's ``grade_id``, unique in the notebook; made up for cells of mere text.
-    role : {"text", "locked", "identity", "answer", "check", "by hand"}
-        What it is for. Students fill in ``identity``, ``answer`` and ``by hand``.
-    kind : {"code", "markdown"}
-        The type of the cell.
-    source : str
-        What students get: stubs, no solutions, no hidden checks.
-    """
-
-    name: str
-    role: Role
-    kind: Literal["code", "markdown"]
-    source: str
+    name: str  # nbgrader's ``grade_id``, unique in the notebook; made up for cells of mere text
+    role: Role  # What it is for. Students fill in ``identity``, ``answer`` and ``by hand``.
+    kind: Literal["code", "markdown"]  # the type of the cell
+    source: str  # what students get: stubs, no solutions, no hidden checks
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question of a problem set.
+    """One question of a problem set."""
 
-    Attributes
-    ----------
-    name : str
-        ``q1``: the ``grade_id`` of its answer cell.
-    points : float
-        The most it can earn.
-    by_hand : bool
-        Whether a person marks it.
-    hidden : str
-        The hidden check: definitions of `answer`, `judge` and perhaps `ask`.
-    """
-
-    name: str
-    points: float
-    by_hand: bool = False
-    hidden: str = ""
+    name: str  # ``q1``: the ``grade_id`` of its answer cell
+    points: float  # the most it can earn
+    by_hand: bool = False  # whether a person marks it
+    hidden: str = ""  # the hidden check: definitions of `answer`, `judge` and perhaps `ask`
 
     @cached_property
     def asks(self) -> bool:
@@ -92,26 +68,13 @@ class Question:
 
 @dataclass(frozen=True)
 class ProblemSet:
-    """A problem set: its cells as students get them, and its questions.
+    """A problem set: its cells as students get them, and its questions."""
 
-    Attributes
-    ----------
-    name : str
-        The name of its folder and of its notebook.
-    cells : tuple of Cell
-        In the order of the notebook.
-    questions : tuple of Question
-        In the order of the notebook.
-    digest : str
-        SHA-256 of the source notebook.
-    released : NotebookNode
-        The notebook as students get it, with nbgrader's metadata.
-    """
-
-    name: str
-    cells: tuple[Cell, ...]
-    questions: tuple[Question, ...]
-    digest: str = ""
+    name: str  # the name of its folder and of its notebook
+    cells: tuple[Cell, ...]  # in the order of the notebook
+    questions: tuple[Question, ...]  # in the order of the notebook
+    digest: str = ""  # SHA-256 of the source notebook
+    # the notebook as students get it, with nbgrader's metadata
     released: NotebookNode = field(compare=False, repr=False, default_factory=NotebookNode)
 
     @cached_property
@@ -128,15 +91,8 @@ class ProblemSet:
 def problem_sets(folder: Path = SOURCE) -> dict[str, ProblemSet]:
     """Return every problem set of a folder by its name.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        It holds ``<name>/<name>.ipynb`` for each.
-
-    Raises
-    ------
-    ValueError
-        If there is none, or one is not in the form that the grader needs.
+    The folder holds ``<name>/<name>.ipynb`` for each. Raises ValueError if there is none, or one is
+    not in the form that the grader needs.
     """
     found = {path.stem: read(path) for path in sorted(folder.glob("*/*.ipynb"))}
     if not found:
@@ -147,15 +103,8 @@ def problem_sets(folder: Path = SOURCE) -> dict[str, ProblemSet]:
 def read(path: Path) -> ProblemSet:
     """Return the problem set of a source notebook.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The source notebook, with solutions and hidden checks.
-
-    Raises
-    ------
-    ValueError
-        If a check belongs to no question, or a hidden check lacks one of its functions.
+    Raises ValueError if a check belongs to no question, or a hidden check lacks one of its
+    functions.
     """
     text = path.read_text(encoding="utf-8")
     source = nbformat.reads(text, as_version=4)
@@ -175,10 +124,7 @@ def read(path: Path) -> ProblemSet:
 def released(source: NotebookNode) -> NotebookNode:
     """Return the notebook that students get: nbgrader drops solutions and hidden checks.
 
-    Parameters
-    ----------
-    source : NotebookNode
-        The source notebook; it stays as it is.
+    The source itself stays as it is.
     """
     from nbgrader import preprocessors
     from traitlets.config import Config

@@ -21,17 +21,7 @@ MARKS = re.compile(r"^[ ]*### (BEGIN|END) SOLUTION\n?", re.MULTILINE)
 def release(problem_set: ProblemSet, folder: Path) -> Path:
     """Write the notebook that students get.
 
-    Parameters
-    ----------
-    problem_set : ProblemSet
-        Read from its source notebook.
-    folder : pathlib.Path
-        Where the folders of problem sets are put.
-
-    Returns
-    -------
-    pathlib.Path
-        The notebook, ``<folder>/<name>/<name>.ipynb``.
+    It is ``<folder>/<name>/<name>.ipynb``.
     """
     path = folder / problem_set.name / f"{problem_set.name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,23 +37,9 @@ def worked(
 ) -> bytes:
     """Return the notebook of somebody who solved everything, but for some answers.
 
-    The worked example, the tests and the benchmark make their submissions with it.
-
-    Parameters
-    ----------
-    problem_set : ProblemSet
-        What is answered.
-    student_id : str
-        What is typed as the student number.
-    answers : mapping, optional
-        The sources of cells by their names, in place of the solutions.
-    source : pathlib.Path
-        The folder of the source notebooks.
-
-    Returns
-    -------
-    bytes
-        A notebook as a student would hand it in, not executed.
+    The worked example, the tests and the benchmark make their submissions with it. `answers` are
+    the sources of cells by their names, in place of the solutions. The notebook is as a student
+    would hand it in, not executed.
     """
     answers = answers or {}
     path = source / problem_set.name / f"{problem_set.name}.ipynb"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from grading.judging import Judge  # noqa: E402
+from grading.marking.judging import Judge  # noqa: E402
 from grading.problem_set import SOURCE, ProblemSet, read  # noqa: E402
 from grading.release import worked  # noqa: E402
 

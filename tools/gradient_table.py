@@ -52,7 +52,7 @@ def summary(receiver: str, arm: str, n_keys: int, d_k: int) -> tuple[np.ndarray,
 
 
 def cell(receiver: str, arm: str, n_keys: int, d_k: int) -> list[float]:
-    """Return a cell: 10 %, 50 % and 90 % quantile, mean, and ± of median and mean in per cent."""
+    """Return a cell: 10 %, 50 % and 90 % quantile, mean, and ± of median and mean in percent."""
     numbers, errors = summary(receiver, arm, n_keys, d_k)
     return rounded(numbers, errors)
 
@@ -84,11 +84,11 @@ def table() -> dict[str, object]:
                 sys.stderr.write(f"{receiver}, {arm}, {n_keys} keys\n")
     return {
         "about": "Lengths of first gradients by receiver, arm, number of keys and head width: "
-        "10 %, 50 % and 90 % quantile, mean, two standard errors of median and mean in per cent",
+        "10 %, 50 % and 90 % quantile, mean, two standard errors of median and mean in percent",
         "command": "python tools/gradient_table.py",
         "keys": KEYS,
         "widths": WIDTHS,
-        "ends within per cent": math.ceil(100 * math.expm1(worst)),
+        "ends within percent": math.ceil(100 * math.expm1(worst)),
         **content,
     }
 

@@ -22,15 +22,15 @@ from fontTools.ttLib import TTFont
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "_static" / "maths"
 FONT = FOLDER / "book-maths.woff2"
-# The licence asks that changed versions have a name of their own.
+# The license asks that changed versions have a name of their own.
 NAME = "Book Maths"
 VERSION = "Version 1.959; cut down to the formulas of one book"
-COPYRIGHT, FAMILY, STYLE, UNIQUE, FULL, VERSION_ID, POSTSCRIPT, LICENCE, LICENCE_URL = (
+COPYRIGHT, FAMILY, STYLE, UNIQUE, FULL, VERSION_ID, POSTSCRIPT, LICENSE, LICENSE_URL = (
     *range(7),
     13,
     14,
 )
-KEPT_NAMES = [COPYRIGHT, LICENCE, LICENCE_URL]
+KEPT_NAMES = [COPYRIGHT, LICENSE, LICENSE_URL]
 
 # A browser shows an <mi> of one letter in italics: it asks the font for the letter's other
 # character. https://w3c.github.io/mathml-core/#italic-mappings

@@ -27,7 +27,7 @@ In the text a code cell is a block
     ```
 
 whose metadata may also be written as YAML between two lines of ``---``, and ``+++`` separates two
-neighbouring Markdown cells.
+neighboring Markdown cells.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def source_of(cell: NotebookNode) -> str:
     return "\n".join(line.rstrip() for line in cell.source.splitlines()).strip("\n")
 
 
-def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
+def normalize(notebook: NotebookNode, name: str) -> NotebookNode:
     """Bring a notebook into its committed form: text outputs only, nothing that varies.
 
     Parameters
@@ -152,7 +152,7 @@ def strip_output(output: NotebookNode) -> NotebookNode:
 
 
 def merge_streams(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Join neighbouring pieces of one stream: where the kernel flushes is chance."""
+    """Join neighboring pieces of one stream: where the kernel flushes is chance."""
     merged: list[NotebookNode] = []
     for output in outputs:
         last = merged[-1] if merged else None
@@ -183,7 +183,7 @@ def execute(path: Path, timeout: int) -> None:
     )
     client.execute()
     seconds = time.perf_counter() - started
-    nbformat.write(normalise(notebook, path.stem), path)
+    nbformat.write(normalize(notebook, path.stem), path)
     sys.stdout.write(f"executed {path} in {seconds:.1f} s\n")
 
 
@@ -226,7 +226,7 @@ def faults(path: Path) -> list[str]:
                 if mime not in STORED_MIME_TYPES
             )
     if not found and nbformat.writes(notebook) != nbformat.writes(
-        normalise(nbformat.read(path, as_version=4), path.stem)
+        normalize(nbformat.read(path, as_version=4), path.stem)
     ):
         found.append("it holds volatile metadata")
     return found
@@ -251,7 +251,7 @@ def from_text(source: Path, target: Path) -> None:
         before = nbformat.read(target, as_version=4).metadata
         kept = {key: before[key] for key in KEPT_METADATA if key in before}
         notebook.metadata = nbformat.from_dict({**kept, **notebook.metadata})
-    notebook = normalise(notebook, target.stem)
+    notebook = normalize(notebook, target.stem)
     nbformat.write(notebook, target)
 
 

@@ -47,7 +47,7 @@ TASK = GroupMeanTask()
 
 
 def tuned_settings() -> list[Setting]:
-    """Return both arms for every width and optimiser, each at its own tuned rate."""
+    """Return both arms for every width and optimizer, each at its own tuned rate."""
     tuned = {
         (found.setting.d_k, found.setting.optimizer, found.setting.arm): found.setting
         for found in load_ablation(TABLE)["main"].tunings

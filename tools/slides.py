@@ -74,7 +74,7 @@ def on_white(file: Path) -> Image.Image:
 
 
 def credit() -> str:
-    """Say where the pictures are from, as their licence asks."""
+    """Say where the pictures are from, as their license asks."""
     cited = citation.record()
     author = citation.author(cited)
     return f"“{cited['title']}”, version {cited['version']}, {author}, CC BY 4.0"

@@ -72,7 +72,7 @@ LEFT_OUT = (
     "chapters/instructors.md",
     "tools/binder_check.py",
     "tools/example_submissions.py",
-    "tools/release_check.py",
+    "tools/package_check.py",
     "tools/run_tests.py",
     "tools/sizes.py",
     "tools/students.py",

@@ -75,19 +75,19 @@ def mean_positions(
     return found
 
 
-def standardised(values: ArrayLike) -> np.ndarray:
+def standardized(values: ArrayLike) -> np.ndarray:
     """Subtract the mean of a row and divide by its standard deviation.
 
     Examples
     --------
-    >>> standardised([0.0, 3.0])
+    >>> standardized([0.0, 3.0])
     array([-1.,  1.])
     """
     return (np.asarray(values) - np.mean(values)) / np.std(values)
 
 
 def leader_weight(n: int, leads: Sequence[float] = (0.01, 1, 100)) -> float:
-    """Return the one weight that a key gets whose standardised row it leads by any of these.
+    """Return the one weight that a key gets whose standardized row it leads by any of these.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def leader_weight(n: int, leads: Sequence[float] = (0.01, 1, 100)) -> float:
     0.77
     """
     first = np.arange(n) == 0
-    weights = [softmax(standardised(lead * first))[0] for lead in leads]
+    weights = [softmax(standardized(lead * first))[0] for lead in leads]
     if np.ptp(weights) > 1e-9:
         raise ValueError(f"the weight depends on the lead: {weights}")
     return float(weights[0])

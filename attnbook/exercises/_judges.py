@@ -379,7 +379,7 @@ class Function:
         Given what is right, the arguments and the machine epsilon of the answer's type, returns
         how far each entry may be off; its docstring derives the bound.
     mistakes : sequence of (callable, str)
-        Wrong functions that have a name; one is recognised if it returns the same in every call,
+        Wrong functions that have a name; one is recognized if it returns the same in every call,
         or raises the same kind of error where the reader's does.
     praise : str
         What is added to a right answer.

@@ -88,7 +88,7 @@ class Verdict:
         return "\n".join(text)
 
     def _repr_html_(self) -> str:
-        """Return the verdict for a notebook; a sign stands beside each colour."""
+        """Return the verdict for a notebook; a sign stands beside each color."""
         shown = []
         for passed, name, said in self.lines():
             trace = f"<pre>{html.escape(said.trace)}</pre>" if said.trace else ""

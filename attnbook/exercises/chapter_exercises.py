@@ -113,7 +113,7 @@ LEAD = Exercise(
             digits=2,
             mistakes=[
                 (HIGH * (1 - HIGH), "This is the slope itself; divide it by the largest slope."),
-                (400 * HIGH * (1 - HIGH), "This is in per cent; a part of one is asked."),
+                (400 * HIGH * (1 - HIGH), "This is in percent; a part of one is asked."),
             ],
         ),
         "weight_flat": Number(
@@ -654,7 +654,7 @@ CRITICAL = Exercise(
                     1 - share_beyond(1024, first_width(1024)),
                     "This is the share below the threshold; the one beyond it is asked.",
                 ),
-                (46, "This is in per cent; a part of one is asked."),
+                (46, "This is in percent; a part of one is asked."),
                 (1 / 2, "Chi-squared leans to the right: its median is below its mean."),
             ],
         ),

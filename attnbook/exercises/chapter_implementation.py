@@ -605,7 +605,7 @@ def _merged(
     sums: Callable[[float, float, float], tuple[float, float]] | None = None,
     outputs: Callable[[float, float, float], tuple[float, float]] | None = None,
     guarded: bool = True,
-    normalised: bool = False,
+    normalized: bool = False,
 ) -> np.ndarray:
     """Merge two states; `sums` and `outputs` give the factors of the two parts, if wrong ones."""
     largest = max(first[0], second[0])
@@ -614,7 +614,7 @@ def _merged(
     by_output = (outputs or sums or _own_factors)(first[0], second[0], reference)
     total = by_sum[0] * first[1] + by_sum[1] * second[1]
     weighted = by_output[0] * first[2:] + by_output[1] * second[2:]
-    return np.array([largest, total, *(weighted / total if normalised else weighted)])
+    return np.array([largest, total, *(weighted / total if normalized else weighted)])
 
 
 def _own_factors(first: float, second: float, largest: float) -> tuple[float, float]:
@@ -828,7 +828,7 @@ MERGE_BLOCKS = Exercise(
                 ),
                 *(
                     (
-                        partial(_merged, normalised=True, guarded=guarded),
+                        partial(_merged, normalized=True, guarded=guarded),
                         (
                             "You divided o by ℓ. That is the output, but no state: it could not be "
                             "merged again."

@@ -356,7 +356,7 @@ COOLING = Exercise(
             mistakes=[
                 (
                     root_of_tanh(1),
-                    "That maximises the gap times p(1 − p); the gap enters squared.",
+                    "That maximizes the gap times p(1 − p); the gap enters squared.",
                 ),
                 (0, "At a gap of zero the entropy is at its top and does not change at all."),
                 (2, "There 1/gap would be 1/2, but tanh(gap/2) is less than one."),

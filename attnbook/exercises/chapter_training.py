@@ -469,7 +469,7 @@ def _by_factor(
     *,
     inner: float | None = None,
     safe: bool = True,
-    centred: bool = True,
+    centered: bool = True,
     uniform: bool = False,
     twice: float = 2.0,
     outer: Callable[[float], float] = lambda _factor: 1.0,
@@ -480,8 +480,8 @@ def _by_factor(
     weights = exponentials / exponentials.sum()
     usefulness = values @ (twice * (weights @ values - target))
     averaged = np.full(len(scores), 1 / len(scores)) if uniform else weights
-    centre = averaged @ scores if centred else 0.0
-    return np.asarray(outer(factor) * (averaged * (scores - centre)) @ usefulness)
+    center = averaged @ scores if centered else 0.0
+    return np.asarray(outer(factor) * (averaged * (scores - center)) @ usefulness)
 
 
 def _slope(factor: float, **wrong: Any) -> float:
@@ -555,7 +555,7 @@ SCALE_GRADIENT = Exercise(
                     "The sign is wrong: the weight is too large already, and more c enlarges it.",
                 ),
                 (
-                    _slope(1 / DIVISOR, centred=False),
+                    _slope(1 / DIVISOR, centered=False),
                     (
                         "You took p·z for the derivative of the weight; the mean of the scores has "
                         "to be subtracted from z."
@@ -577,7 +577,7 @@ SCALE_GRADIENT = Exercise(
                 ),
                 (_slope(1.0, twice=1.0), "The two of the square is missing."),
                 (
-                    _slope(1.0, centred=False),
+                    _slope(1.0, centered=False),
                     (
                         "You took p·z for the derivative of the weight; the mean of the scores has "
                         "to be subtracted from z."
@@ -606,7 +606,7 @@ SCALE_GRADIENT = Exercise(
             room_of_slope,
             mistakes=[
                 (
-                    partial(_by_factor, centred=False),
+                    partial(_by_factor, centered=False),
                     (
                         "You took p·z for the derivative of the weights; the mean of the scores "
                         "under the weights has to be subtracted from z."

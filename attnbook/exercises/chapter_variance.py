@@ -94,7 +94,7 @@ WITHIN = D_K * SPREAD / 2
 RECTIFIED = Exercise(
     "rectified",
     {
-        "centre": Number(
+        "center": Number(
             "the mean of q·k",
             D_K * MEAN**2,
             mistakes=[
@@ -260,7 +260,7 @@ FADING = Exercise(
                 (
                     2 * PAIRED_WIDTH,
                     (
-                        "So it would be if every component had a neighbour that far on both "
+                        "So it would be if every component had a neighbor that far on both "
                         "sides; near the ends one is missing."
                     ),
                 ),
@@ -284,7 +284,7 @@ FADING = Exercise(
                 ),
                 (
                     1 / (1 - GAMMA**2),
-                    "You counted each distance once; there are neighbours on both sides.",
+                    "You counted each distance once; there are neighbors on both sides.",
                 ),
                 (
                     2 / (1 - GAMMA**2),
@@ -358,7 +358,7 @@ FADING = Exercise(
                     _long_head,
                     (
                         "This is what a very wide head tends to. Near the ends components have "
-                        "fewer neighbours, which counts in a narrow one."
+                        "fewer neighbors, which counts in a narrow one."
                     ),
                 ),
                 (

@@ -9,7 +9,7 @@ from attnbook.figures.collapse import Collapse
 from attnbook.figures.drag_scores import DragScores
 from attnbook.figures.freezing_map import FreezingMap
 from attnbook.figures.gradient_quantiles import GradientQuantiles
-from attnbook.figures.initialiser import Initialiser
+from attnbook.figures.initializers import Initializers
 from attnbook.figures.jacobian import JacobianFigure
 from attnbook.figures.models_table import ModelsTable
 from attnbook.figures.online_softmax import OnlineSoftmax
@@ -27,7 +27,7 @@ __all__ = [
     "Estimate",
     "FreezingMap",
     "GradientQuantiles",
-    "Initialiser",
+    "Initializers",
     "JacobianFigure",
     "ModelsTable",
     "OnlineSoftmax",

@@ -177,7 +177,7 @@ def root_bars(weights: np.ndarray, wide: int, high: int) -> str:
 
 
 def slider(name: str, label: str, stops: Sequence[float | None], value: float | None) -> str:
-    """Return a labelled slider over a list of stops, of which None switches something off."""
+    """Return a labeled slider over a list of stops, of which None switches something off."""
     shown = reading(value)
     return (
         f'<label class="slider">{label} <output>{shown}</output>'
@@ -189,7 +189,7 @@ def slider(name: str, label: str, stops: Sequence[float | None], value: float | 
 
 
 def switch(name: str, label: str, value: bool) -> str:
-    """Return a labelled checkbox."""
+    """Return a labeled checkbox."""
     checked = " checked" if value else ""
     return f'<label class="switch"><input type="checkbox" name="{name}"{checked}> {label}</label>'
 
@@ -201,7 +201,7 @@ def presets(
     *,
     own: bool = True,
 ) -> str:
-    """Return a labelled list of states, each of which sets several controls at once.
+    """Return a labeled list of states, each of which sets several controls at once.
 
     It shows the first that fits the present state, or that this is the reader's own, unless one
     always fits.

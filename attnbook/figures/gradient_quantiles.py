@@ -131,7 +131,7 @@ class GradientQuantiles(LiveFigure):
 
     @property
     def cells(self) -> np.ndarray:
-        """The lengths, and ± of median and mean in per cent, shape (2, 11, 6)."""
+        """The lengths, and ± of median and mean in percent, shape (2, 11, 6)."""
         arms = table()[self.receiver]
         return np.array([arms[arm][KEYS.index(self.n_keys)] for arm in ARMS])
 
@@ -176,7 +176,7 @@ class GradientQuantiles(LiveFigure):
             '<p class="figure-axis">length of the gradient against head width d<sub>k</sub>; '
             "squares: not divided, dots: divided; solid: median, dashed: mean; "
             "bands: eight in ten; ↓: goes on below. Sampled: ± two standard errors, up to "
-            f"{table()['ends within per cent']}% at a band's ends</p>"
+            f"{table()['ends within percent']}% at a band's ends</p>"
         )
 
     def drawn(self, lengths: np.ndarray) -> str:

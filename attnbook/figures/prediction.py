@@ -177,7 +177,7 @@ class Estimate(Prediction):
     because : str
         The reason, shown after the reader has committed.
     unit : str
-        What stands behind the number. With the unit "%" the right number is in per cent.
+        What stands behind the number. With the unit "%" the right number is in percent.
     relative : bool
         Whether the tolerance is a part of the right number.
     shown : str, optional
@@ -248,7 +248,7 @@ class Estimate(Prediction):
             unit=unit,
             told=f"I{it_is[1:]}.",
             tails=tails,
-            wanted="Please write a number in per cent, such as 50 for a half."
+            wanted="Please write a number in percent, such as 50 for a half."
             if unit == "%"
             else ONE_NUMBER,
         )
@@ -265,7 +265,7 @@ class Estimate(Prediction):
         return text.removesuffix("%").rstrip() if self.content["unit"] == "%" else text
 
     def may_be_a_share(self, value: float) -> bool:
-        """Tell whether per cent are asked and 0.5 or 1/2 may have been meant as a half of all."""
+        """Tell whether percent are asked and 0.5 or 1/2 may have been meant as a half of all."""
         if self.content["unit"] != "%" or "%" in self.answer:
             return False
         return "/" in self.plain or 0 < abs(value) < 1

@@ -1,4 +1,4 @@
-"""Every public figure: documented, labelled, readable without colour, and leaving no trace.
+"""Every public figure: documented, labeled, readable without color, and leaving no trace.
 
 Each function is exercised by the examples in its own docstring; the figures these make are
 kept open here and looked at.
@@ -103,33 +103,33 @@ def in_words(labels: list) -> bool:
 
 
 def appearance(line: plt.Line2D) -> tuple:
-    """Return what tells a line apart when the page is printed in grey."""
+    """Return what tells a line apart when the page is printed in gray."""
     dashes = tuple(line._dash_pattern[1] or ())  # get_linestyle() hides a pattern of one's own
     visible = line.get_linestyle() not in NO_LINE
     return (line.get_linestyle(), dashes) if visible else None, str(line.get_marker())
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_series_differ_by_more_than_colour(name, monkeypatch):
+def test_series_differ_by_more_than_color(name, monkeypatch):
     for figure in figures_of(name, monkeypatch):
         for axes in figure.axes:
             lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
-            directly_labelled = {to_hex(t.get_color()) for t in axes.texts if t.get_text().strip()}
+            directly_labeled = {to_hex(t.get_color()) for t in axes.texts if t.get_text().strip()}
             for one, other in itertools.combinations(lines, 2):
-                same_colour = to_hex(one.get_color()) == to_hex(other.get_color())
-                if not same_colour and appearance(one) == appearance(other):
-                    # then a text in the line's own colour has to stand beside one of them
-                    assert {to_hex(one.get_color()), to_hex(other.get_color())} & directly_labelled
+                same_color = to_hex(one.get_color()) == to_hex(other.get_color())
+                if not same_color and appearance(one) == appearance(other):
+                    # then a text in the line's own color has to stand beside one of them
+                    assert {to_hex(one.get_color()), to_hex(other.get_color())} & directly_labeled
             bars = [c for c in axes.containers if isinstance(c, BarContainer) and len(c)]
             for one, other in itertools.combinations(bars, 2):
                 if one[0].get_facecolor() != other[0].get_facecolor():
                     told_apart = one[0].get_hatch() != other[0].get_hatch() or (
-                        one[0].get_x() != other[0].get_x() and directly_labelled
+                        one[0].get_x() != other[0].get_x() and directly_labeled
                     )
                     assert told_apart or one[0].get_facecolor()[3] != other[0].get_facecolor()[3]
 
 
-def test_the_two_arms_differ_by_more_than_colour():
+def test_the_two_arms_differ_by_more_than_color():
     for key in ("linestyle", "marker", "label", "color"):
         assert plotting.SCALED[key] != plotting.UNSCALED[key]
 
@@ -141,8 +141,8 @@ def test_no_series_is_dropped_in_silence():
         plotting.jacobian_norms(stds, [2, 4, 8, 16], curves, np.full(4, 2.0))
 
 
-def relative_luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def relative_luminance(color: str) -> float:
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -160,6 +160,6 @@ def test_crosses_for_diverged_runs_are_named_where_there_are_some():
 
 def test_the_palette_can_be_seen_on_white():
     """WCAG 2 asks for a contrast of 3 to 1 for graphics; "faint" is for what may be missed."""
-    for name, colour in plotting.PALETTE.items():
-        contrast = 1.05 / (relative_luminance(colour) + 0.05)
+    for name, color in plotting.PALETTE.items():
+        contrast = 1.05 / (relative_luminance(color) + 0.05)
         assert contrast >= (2.5 if name == "faint" else 3), name

@@ -120,7 +120,7 @@ ARRAYS = {
 
 
 def numbers_near(value: float) -> list[float]:
-    """Return what a constant is replaced by: its neighbours, or a tenth more if it is large."""
+    """Return what a constant is replaced by: its neighbors, or a tenth more if it is large."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):

@@ -84,7 +84,7 @@ def score_sf_digits(z: float, d_k: int) -> mpmath.mpf:
     """
     x, n = MP.mpf(z), d_k // 2 - 1
     power = MP.exp(-x)  # x**m exp(-x) / m!
-    upper = [power]  # the regularised Γ(m + 1, x)
+    upper = [power]  # the regularized Γ(m + 1, x)
     for m in range(1, n + 1):
         power *= x / m
         upper.append(upper[-1] + power)

@@ -122,7 +122,7 @@ def test_the_share_that_truncation_keeps():
 
 
 def within_row_by_covariance(laws, biases, width, d_k, n, cosine, factor):
-    """The trace of the centred covariance of a row's logits, from the Gram matrix of tokens."""
+    """The trace of the centered covariance of a row's logits, from the Gram matrix of tokens."""
     gram = width * (cosine * np.ones((n, n)) + (1 - cosine) * np.eye(n))
     of_query = laws[0].var() * gram + biases[0]
     of_key = laws[1].var() * gram + biases[1]
@@ -133,7 +133,7 @@ def within_row_by_covariance(laws, biases, width, d_k, n, cosine, factor):
 
 @pytest.mark.parametrize("cosine", [0.0, 0.25, 0.9, 1.0])
 @pytest.mark.parametrize("name", INITIALIZERS)
-def test_the_variance_within_a_row_is_that_of_the_centred_covariance(name, cosine):
+def test_the_variance_within_a_row_is_that_of_the_centered_covariance(name, cosine):
     width, d_k, n = 96, 12, 7
     laws = PUBLISHED[name](width, d_k)
     factor = MULTIPLIERS.get(name, lambda d: d**-0.5)(d_k)
@@ -187,7 +187,7 @@ RULES = {
     "a number": (0.3, lambda z, *_: 0.3 * z),
     "by length": (scaling.log_length(8), lambda z, d, n, *_: z * math.log(n, 8) / math.sqrt(d)),
     "capped": (scaling.soft_cap(2), lambda z, d, *_: 2 * math.tanh(z / math.sqrt(d) / 2)),
-    "normalised": (
+    "normalized": (
         scaling.query_key_norm(),
         lambda z, d, _n, q, k: z * math.sqrt(d) / math.hypot(*q) / math.hypot(*k),
     ),

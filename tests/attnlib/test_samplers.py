@@ -130,7 +130,7 @@ def gradients(*, across, usefulness=1.0, outer=1.0):
     return sampler
 
 
-def key_gradients(*, own_norm=False, centred=True, outer=1.0):
+def key_gradients(*, own_norm=False, centered=True, outer=1.0):
     """Return the sampler of one row's key gradients with one thing wrong."""
 
     def sampler(d_k, n_keys, n_rows, *, scale, rng):
@@ -140,7 +140,7 @@ def key_gradients(*, own_norm=False, centred=True, outer=1.0):
         u = rng.standard_normal(p.shape)
         if own_norm:
             norm = np.sqrt(rng.chisquare(d_k, (n_rows, 1)))
-        w = attnlib.softmax_vjp(p, u) if centred else p * u
+        w = attnlib.softmax_vjp(p, u) if centered else p * u
         return outer * factor * norm * np.abs(w)
 
     return sampler
@@ -189,7 +189,7 @@ WRONG = {
     },
     "sample_key_gradients": {
         "the length of another query": key_gradients(own_norm=True),
-        "usefulness not compared with its mean": key_gradients(centred=False),
+        "usefulness not compared with its mean": key_gradients(centered=False),
         "scale forgotten outside": key_gradients(outer=1.3),
     },
     "sample_layer_key_gradients": {

@@ -178,7 +178,7 @@ def test_a_zero_vector_stays_zero_and_passes_nothing_on():
     assert scaling.fold_key_vjp(rule, x, np.ones((2, 2))).tolist() == [[0, 0], [0.5, 0]]
 
 
-def test_logits_of_normalised_vectors_are_bounded_by_the_root_of_the_width():
+def test_logits_of_normalized_vectors_are_bounded_by_the_root_of_the_width():
     q = np.full((1, 64), 1e3)
     assert logits(scaling.query_key_norm(), q, q) == pytest.approx(8)
 

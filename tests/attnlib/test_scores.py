@@ -237,8 +237,8 @@ def test_general_moments_by_counting_every_pair(points):
     )
     assert mean == pytest.approx(scores.mean(), rel=1e-9, abs=1e-9)
     assert variance == pytest.approx(scores.var(), rel=1e-9, abs=1e-9)
-    centred = general_score_moments(cov_q, cov_k)
-    assert centred == pytest.approx((0, np.trace(cov_q @ cov_k)), rel=1e-9, abs=1e-9)
+    centered = general_score_moments(cov_q, cov_k)
+    assert centered == pytest.approx((0, np.trace(cov_q @ cov_k)), rel=1e-9, abs=1e-9)
 
 
 def test_general_moments_take_a_number_for_a_constant_mean():

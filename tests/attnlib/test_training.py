@@ -1,4 +1,4 @@
-"""training.py, group_mean.py and optimizers.py: task, gradients, optimisers, whole runs."""
+"""training.py, group_mean.py and optimizers.py: task, gradients, optimizers, whole runs."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def test_what_has_diverged_is_said_to_be():
                 loss_and_gradients(huge, of_size)
 
 
-# the optimisers
+# the optimizers
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
@@ -365,7 +365,7 @@ def losses(d_k, scale, optimizer, **options):
 
 @pytest.mark.parametrize("d_k", [16, 256])
 @pytest.mark.parametrize("momentum", [0.0, 0.5])
-def test_the_scale_is_a_parametrisation_under_sgd(d_k, momentum):
+def test_the_scale_is_a_parametrization_under_sgd(d_k, momentum):
     """Bit for bit, since every factor is a power of two."""
     usual = losses(d_k, None, Sgd(0.1, momentum))
     both = losses(
@@ -383,7 +383,7 @@ def test_the_scale_is_a_parametrisation_under_sgd(d_k, momentum):
 
 
 @pytest.mark.parametrize("d_k", [16, 256])
-def test_the_scale_is_a_parametrisation_under_adam(d_k):
+def test_the_scale_is_a_parametrization_under_adam(d_k):
     usual = losses(d_k, None, Adam(0.01, epsilon=0.0))
     one = losses(
         d_k,
@@ -643,11 +643,11 @@ WRONG = {
         ),
         ValueError, "multipliers", "['gain']",
     ),
-    "no optimiser": (
+    "no optimizer": (
         lambda: optimizer_step(0.1, WEIGHTS, WEIGHTS, initial_state(WEIGHTS)),
         TypeError, "optimizer", "0.1",
     ),
-    "no optimiser to train with": (
+    "no optimizer to train with": (
         lambda: train(0, 4, None, "SGD"), TypeError, "optimizer", "'SGD'",
     ),
     "no width to train": (lambda: Learner(0, None, Sgd(1)), ValueError, "d_k", "0"),

@@ -225,7 +225,7 @@ online softmax
   In one pass. ({doc}`Implementation <07_implementation>`)
 
 softmax
-normalised exponential
+normalized exponential
   Exponentials over their
   sum. ({doc}`The puzzle
   <01_puzzle>`)
@@ -238,7 +238,7 @@ def test_entries_are_read_with_their_other_names() -> None:
     assert [entry.names for entry in MADE] == [
         ("key",),
         ("online softmax",),
-        ("softmax", "normalised exponential"),
+        ("softmax", "normalized exponential"),
     ]
     assert MADE[2].text == "Exponentials over their sum. ({doc}`The puzzle <01_puzzle>`)"
     assert MADE[2].chapters == {"01_puzzle": "The puzzle"}
@@ -250,7 +250,7 @@ def test_entries_are_read_with_their_other_names() -> None:
     ("old", "new", "message"),
     [
         ("key\n", "zebra\n", "order"),
-        ("normalised exponential", "Key", "explained twice"),
+        ("normalized exponential", "Key", "explained twice"),
         ("  What is looked up. ({doc}`The puzzle <01_puzzle>`)\n", "", "not explained"),
         (" ({doc}`Implementation <07_implementation>`)", "", "points to 0 chapters"),
         ("07_implementation", "77_missing", "there is no chapter 77_missing"),
@@ -327,13 +327,13 @@ def test_links_are_found_with_their_targets() -> None:
 
 def test_a_word_linked_twice_is_found() -> None:
     assert linked_twice(notebook("{term}`key`", "{term}`softmax`"), MADE) == []
-    twice = notebook("{term}`softmax`", "{term}`it <normalised exponential>`")
+    twice = notebook("{term}`softmax`", "{term}`it <normalized exponential>`")
     assert linked_twice(twice, MADE) == ["softmax"]
 
 
 def test_a_word_without_a_link_is_found() -> None:
     pages = {
-        "chapters/01_puzzle.ipynb": notebook("{term}`key`, {term}`normalised exponential`"),
+        "chapters/01_puzzle.ipynb": notebook("{term}`key`, {term}`normalized exponential`"),
         "chapters/07_implementation.ipynb": notebook("{term}`online softmax`"),
     }
     assert never_linked(pages, MADE) == []

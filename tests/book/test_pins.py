@@ -17,9 +17,9 @@ from tests.book.notebooks import ROOT
 
 FILES = sorted(path.name for path in ROOT.glob("requirements*.txt"))
 # Pins of the benchmark, which `make bench` installs into an environment of its own, and of what
-# makes a package, which `make release-check` does.
+# makes a package, which `make package-check` does.
 APART = "requirements-bench.txt"
-INSTALLED = [name for name in FILES if name not in {APART, "requirements-release.txt"}]
+INSTALLED = [name for name in FILES if name not in {APART, "requirements-package.txt"}]
 # Written for people: files that tell a reader which commands to type.
 GUIDES = ["README.md", "CONTRIBUTING.md", "chapters/run.md", "grading/README.md"]
 MAKEFILES = ["Makefile", "instructors.mk"]

@@ -19,7 +19,7 @@ import attnlib
 from _ext.citation import apa, bibtex
 from book.numbers import Notebook, problems
 from tests.book.notebooks import ROOT, notebook
-from tools import release_check
+from tools import package_check
 
 # The headings of Keep a Changelog, in its order, and what a release leaves open.
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Known limits"]
@@ -114,7 +114,7 @@ def test_the_metadata_name_no_address_that_nobody_has() -> None:
     assert not {"url", "repository-code", "doi"} & set(citation())
 
 
-def test_the_licences_are_those_of_the_licence_file() -> None:
+def test_the_licenses_are_those_of_the_license_file() -> None:
     assert project()["project"]["license"] in citation()["license"]
     notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
     assert "BSD 3-Clause" in notice
@@ -127,7 +127,7 @@ def test_the_licences_are_those_of_the_licence_file() -> None:
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]]:
-    """Make both distributions of what a clone has; ``make release-check`` also installs them."""
+    """Make both distributions of what a clone has; ``make package-check`` also installs them."""
     clone = tmp_path_factory.mktemp("clone")
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
@@ -137,8 +137,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[s
         check=True,
     )
     names = [name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
-    needed = release_check.package_files(names) | release_check.BESIDE | {"MANIFEST.in"}
-    release_check.copy_to(clone, sorted(needed))
+    needed = package_check.package_files(names) | package_check.BESIDE | {"MANIFEST.in"}
+    package_check.copy_to(clone, sorted(needed))
     program = "from setuptools import build_meta as b; b.build_sdist('d'); b.build_wheel('d')"
     subprocess.run([sys.executable, "-c", program], cwd=clone, capture_output=True, check=True)
     (archive,), (wheel,) = (clone / "d").glob("*.tar.gz"), (clone / "d").glob("*.whl")
@@ -149,19 +149,20 @@ def test_the_distributions_hold_the_package_and_nothing_else(
     packed: tuple[Path, Path, list[str]],
 ) -> None:
     archive, wheel, names = packed
-    assert release_check.source_problems(archive, names, attnlib.__version__) == []
-    assert release_check.wheel_problems(wheel, names, attnlib.__version__) == []
-    assert release_check.stated_version() == attnlib.__version__
+    assert package_check.source_problems(archive, names, attnlib.__version__) == []
+    assert package_check.wheel_problems(wheel, names, attnlib.__version__) == []
+    assert package_check.stated_version() == attnlib.__version__
 
 
 def test_what_the_distributions_lack_or_have_too_much_is_noticed(
     packed: tuple[Path, Path, list[str]],
 ) -> None:
     archive, wheel, names = packed
-    more, fewer = [*names, "attnlib/new.js"], [name for name in names if "softmax.py" not in name]
+    more = [*names, "attnlib/new.js"]
+    fewer = [name for name in names if name != "attnlib/softmax.py"]
     for look, file in (
-        (release_check.source_problems, archive),
-        (release_check.wheel_problems, wheel),
+        (package_check.source_problems, archive),
+        (package_check.wheel_problems, wheel),
     ):
         assert [problem.split()[-1] for problem in look(file, more, attnlib.__version__)] == [
             "attnlib/new.js"
@@ -169,7 +170,7 @@ def test_what_the_distributions_lack_or_have_too_much_is_noticed(
         surplus = look(file, fewer, attnlib.__version__)
         assert surplus
         assert all("holds attnlib/" in problem for problem in surplus)
-    assert "Version is 1.0.0" in release_check.metadata_problems(
+    assert "Version is 1.0.0" in package_check.metadata_problems(
         message_from_string("Version: 1.0.0"), "2.0.0"
     )
 
@@ -188,7 +189,7 @@ Requires-Dist: scipy; extra == "all"
 
 
 def test_complete_metadata_pass() -> None:
-    assert release_check.metadata_problems(message_from_string(METADATA), "1.0.0") == []
+    assert package_check.metadata_problems(message_from_string(METADATA), "1.0.0") == []
 
 
 @pytest.mark.parametrize(
@@ -202,8 +203,8 @@ def test_complete_metadata_pass() -> None:
 )
 def test_other_metadata_are_reported(old: str, new: str) -> None:
     changed = METADATA.replace(old, new)
-    assert len(release_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1
+    assert len(package_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1
 
 
 def test_the_examples_of_the_check_run() -> None:
-    assert doctest.testmod(release_check).failed == 0
+    assert doctest.testmod(package_check).failed == 0

@@ -53,7 +53,7 @@ def text_problems(text: str) -> list[str]:
     ]
 
 
-def test_the_licence_names_folders_that_exist_and_those_of_instructors() -> None:
+def test_the_license_names_folders_that_exist_and_those_of_instructors() -> None:
     head = (ROOT / "NOTICE").read_text(encoding="utf-8")
     folders = set(re.findall(r"(?<![\w/.])([a-z]+)/(?!\w)", head))
     assert {"attnlib", "chapters", "grading"} <= folders

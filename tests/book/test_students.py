@@ -125,7 +125,7 @@ def test_the_commands_of_the_copy_exist_and_have_what_they_call(copy: Path) -> N
     rules = makefile(copy)
     targets = make_targets(rules)
     assert {"book", "lab", "serve", "archive", "practice", "clean"} <= targets
-    assert not {"test", "release", "grade", "formgrader", "students"} & targets
+    assert not {"test", "problem-sets", "grade", "formgrader", "students"} & targets
     for guide in ("README.md", "chapters/run.md"):
         assert {"book", "lab"} <= promised_targets((copy / guide).read_text("utf-8")) <= targets
     assert set(make_help(copy)) == targets - {"help", ".PHONY"}

@@ -805,7 +805,7 @@ axes.legend([dot, plt.Line2D([], [], color='k')], ['measured', 'predicted'])""",
                 ),
             ),
             (
-                "dots one by one in one colour, none of the others with a name",
+                "dots one by one in one color, none of the others with a name",
                 drawn(
                     plot="axes.plot(widths, formula, 'k', label='predicted')\n"
                     "for i in range(5):\n"

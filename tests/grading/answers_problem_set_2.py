@@ -182,7 +182,7 @@ STEP = (
     ),
 )
 
-# ------------------------------------------------- question 2: the temperature that favours a key
+# ------------------------------------------------- question 2: the temperature that favors a key
 
 HEAD = '''
 def best_temperature(scores, key):
@@ -226,12 +226,12 @@ SEARCH = """
             high = right
         else:
             low = left
-    centre, h = (low + high) / 2, 1e-3
+    center, h = (low + high) / 2, 1e-3
     for _ in range(4):
-        up, down = weight(centre + h), weight(centre - h)
-        here = weight(centre)
-        centre -= h * (up - down) / 2 / (up - 2 * here + down)
-    return float(np.exp(centre))
+        up, down = weight(center + h), weight(center - h)
+        here = weight(center)
+        center -= h * (up - down) / 2 / (up - 2 * here + down)
+    return float(np.exp(center))
 """
 NEWTON = """
     gaps = [float(each - scores[key]) for each in scores]
@@ -696,16 +696,16 @@ ATTENTION = (
 LOOP = released("problem_set_2", "q4").split("mine = ")[0]
 ARMS = """
 mine = personal_numbers(student_id, "q4")
-d_k, normalised = mine["d_k"], mine["normalised"]
-eta = {(0, 0): 0.15, (0, 1): 1.1, (1, 0): 0.05, (1, 1): 0.1}[normalised, mine["fast"]]
+d_k, normalized = mine["d_k"], mine["normalized"]
+eta = {(0, 0): 0.15, (0, 1): 1.1, (1, 0): 0.05, (1, 1): 0.1}[normalized, mine["fast"]]
 tokens, w_q, w_k = start(d_k, mine["seed"])
 m = mine["quarters"]
 a, b = d_k ** (-m / 8), d_k ** (m / 8 - 0.5)
-rate_q = a * eta if normalised else a**2 * eta
-rate_k = b * eta if normalised else b**2 * eta
-divided = train(tokens, w_q, w_k, d_k**0.5, eta, eta, normalised)
-undivided = train(tokens, w_q, w_k, 1, eta, eta, normalised)
-folded = train(tokens, a * w_q, b * w_k, 1, rate_q, rate_k, normalised)
+rate_q = a * eta if normalized else a**2 * eta
+rate_k = b * eta if normalized else b**2 * eta
+divided = train(tokens, w_q, w_k, d_k**0.5, eta, eta, normalized)
+undivided = train(tokens, w_q, w_k, 1, eta, eta, normalized)
+folded = train(tokens, a * w_q, b * w_k, 1, rate_q, rate_k, normalized)
 figure, axes = plt.subplots()
 axes.semilogy(divided, label="divided")
 axes.semilogy(undivided, label="not divided")
@@ -727,8 +727,8 @@ def ablation(*changes: tuple[str, str]) -> dict[str, str]:
     return {"q4": LOOP + source}
 
 
-RATES = """rate_q = a * eta if normalised else a**2 * eta
-rate_k = b * eta if normalised else b**2 * eta
+RATES = """rate_q = a * eta if normalized else a**2 * eta
+rate_k = b * eta if normalized else b**2 * eta
 """
 OWN_LOOP = """
 def own_train(divisor, w_q, w_k, rates):
@@ -743,7 +743,7 @@ def own_train(divisor, w_q, w_k, rates):
         losses.append(-log_p.mean())
         p[each, successor] -= 1
         g = [tokens.T @ (p @ k) / 12 / divisor, tokens.T @ (p.T @ q) / 12 / divisor]
-        if normalised:
+        if normalized:
             g = [each_g / np.sqrt((each_g**2).sum()) for each_g in g]
         w_q, w_k = w_q - rates[0] * g[0], w_k - rates[1] * g[1]
     return losses
@@ -758,7 +758,7 @@ ABLATION = (
         "an ablation with a loop of its own",
         ablation(
             (
-                "divided = train(tokens, w_q, w_k, d_k**0.5, eta, eta, normalised)\nun",
+                "divided = train(tokens, w_q, w_k, d_k**0.5, eta, eta, normalized)\nun",
                 OWN_LOOP + "un",
             )
         ),
@@ -874,8 +874,8 @@ ABLATION = (
         says={"q4": "the rates are unchanged"},
     ),
     Variant(
-        "the rates of the other optimiser",
-        ablation((RATES, RATES.replace("if normalised", "if not normalised"))),
+        "the rates of the other optimizer",
+        ablation((RATES, RATES.replace("if normalized", "if not normalized"))),
         earned={"q4": 0.25},
         says={"q4": "depends on the length of the gradient"},
     ),
@@ -976,7 +976,7 @@ ABLATION = (
     ),
     Variant(
         "a folded arm at the old rates",
-        ablation(("1, rate_q, rate_k, normalised", "1, eta, eta, normalised")),
+        ablation(("1, rate_q, rate_k, normalized", "1, eta, eta, normalized")),
         earned={"q4": 0.75},
         says={"q4": "but then leaves it"},
     ),

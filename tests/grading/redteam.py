@@ -291,7 +291,7 @@ def format_of(version: Any) -> Callable[[Notebook], None]:
 
 
 def rendered_slowly(notebook: Notebook) -> None:
-    """Add what takes a colouring of Python code quadratic time, were nothing done about it."""
+    """Add what takes a coloring of Python code quadratic time, were nothing done about it."""
     notebook["cells"].append(code("first = 1" + "  \n" * 300 + "last = 1"))
     notebook["cells"].append(
         {"cell_type": "markdown", "metadata": {}, "source": "[" * 9000 + "**a" * 3000}
@@ -750,12 +750,13 @@ HONEST = (
 # what is on the machine
 
 PATHS = (
-    "@HOME@/secret.txt", "@OTHER@", "@BOOK@", "@HIDDEN@", "@PROJECT@/grading/judging.py",
+    "@HOME@/secret.txt", "@OTHER@", "@BOOK@", "@HIDDEN@", "@PROJECT@/grading/marking/judging.py",
     "@PROJECT@/attnlib/softmax.py", "/etc/shadow", "/etc/passwd", "/root/.bashrc",
     "/proc/1/environ", "/proc/@PID@/environ", "/proc/@PID@/mem", "/proc/@SELF@/environ",
     "/proc/1/root@HOME@/secret.txt", "/proc/1/cwd/secret.txt", "/proc/kcore", "/dev/mem",
-    "/packages/0/attnlib/softmax.py", "/packages/0/grading/judging.py", "../../../etc/shadow",
-    "/proc/sys/kernel/core_pattern_", "/sys/kernel/notes", "/dev/sda", "/var/run/docker.sock",
+    "/packages/0/attnlib/softmax.py", "/packages/0/grading/marking/judging.py",
+    "../../../etc/shadow", "/proc/sys/kernel/core_pattern_", "/sys/kernel/notes", "/dev/sda",
+    "/var/run/docker.sock",
 )  # fmt: skip
 READING = "\n".join(
     f'try:\n    print("BRE" "ACH", open({path!r}, "rb").read()[:300])\n'
@@ -872,7 +873,7 @@ MACHINE = (
                    "import sys\ndel sys.modules['attnlib']\nimport attnlib",
                    "import sys\nsys.path.insert(0, '@PROJECT@')\ndel sys.modules['attnlib']\n"
                    "import attnlib.softmax",
-                   "import sys\nsys.path.insert(0, '@PROJECT@')\nimport grading.judging"),
+                   "import sys\nsys.path.insert(0, '@PROJECT@')\nimport grading.marking.judging"),
            says="ModuleNotFoundError"),
     Attack("writes-everywhere", "Nothing but an empty folder can be written.",
            guarded(*WRITING), says="FileNotFoundError"),
@@ -1033,7 +1034,7 @@ PROCESSES = (
              {"q1": 0.0}, says=says) for name, (source, says) in ENDINGS.items()),
     Attack("leaves-daemons", "What was left running ends with the notebook.",
            tried(DAEMON, RIGHT), says=OVER),
-    Attack("kills-the-neighbours", "Other processes of the same user are not to be seen.",
+    Attack("kills-the-neighbors", "Other processes of the same user are not to be seen.",
            guarded("import os, signal\nos.kill(@PID@, signal.SIGKILL)",
                    "import os, signal\nos.kill(@SELF@, signal.SIGKILL)",
                    "import os, signal\nos.kill(1, signal.SIGSTOP)\nassert os.getpid() == 2"),

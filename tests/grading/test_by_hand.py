@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from grading import autograded
 from grading.course import Order, export, grade
+from grading.gradebook import autograded
 from grading.problem_set import problem_sets
 from grading.release import worked
 

@@ -19,11 +19,13 @@ import pytest
 
 from benchmarks.grading import workers
 from grading import __main__ as command
-from grading import course, sandbox, scale
+from grading import course
 from grading.course import Order, grade
-from grading.gradebook import Book
+from grading.gradebook.book import Book
+from grading.marking import scale
 from grading.problem_set import problem_sets, read
 from grading.release import worked
+from grading.sandbox import sandbox
 from tests.book.notebooks import ROOT
 
 TINY = Path(__file__).parent / "source"

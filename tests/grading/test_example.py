@@ -21,11 +21,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grading.course import Order, grade, wanted
 from grading.hidden import Wrong
-from grading.intake import collect
+from grading.intake.collection import collect
+from grading.intake.roster import read_roster
 from grading.problem_set import SOURCE, problem_sets, read
 from grading.release import release, worked
 from grading.results import Status, Submission
-from grading.roster import read_roster
 from tests.book.notebooks import ROOT
 from tools.example_submissions import ASSIGNMENT, EXAMPLE, differences, files, main
 
@@ -136,7 +136,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
 
 def test_following_the_readme_gives_what_it_shows(followed: Followed) -> None:
     targets = [command.split()[1] for command in followed.commands]
-    assert targets == ["release", "grade", "grade", "formgrader", "grades-export"]
+    assert targets == ["problem-sets", "grade", "grade", "formgrader", "grades-export"]
     assert len(followed.printed) == 2
     for promised, found in followed.printed:
         assert found == promised

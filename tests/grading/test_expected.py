@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from attnlib import general_score_moments
-from grading import expected as module
 from grading.__main__ import main
-from grading.expected import expected
+from grading.marking import expected as module
+from grading.marking.expected import expected
 
 STUDENT = "s2400001"
 

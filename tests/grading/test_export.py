@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from grading.export import everyone, open_questions, write_canvas, write_grades, write_moodle
 from grading.problem_set import Question
+from grading.reports.tables import (
+    everyone,
+    open_questions,
+    write_canvas,
+    write_grades,
+    write_moodle,
+)
 from grading.results import Mark, Result, Student
 
 ADA = Student("s1", "17", "Ada Example")

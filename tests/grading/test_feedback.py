@@ -17,9 +17,9 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading import feedback
-from grading.feedback import ShownCell, page, visible
 from grading.problem_set import Cell, ProblemSet, Question
+from grading.reports import feedback
+from grading.reports.feedback import ShownCell, page, visible
 from grading.results import Mark, Student
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ADA = Student("s0123456", "17", "Ada Example")
 
 
 def png(width: int = 8, height: int = 8) -> bytes:
-    """Return a grey PNG image; only its header grows with its size."""
+    """Return a gray PNG image; only its header grows with its size."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return (
@@ -348,14 +348,14 @@ class TestWork:
             "See?",
         ]
 
-    def test_code_keeps_every_character_and_gets_colours(self) -> None:
+    def test_code_keeps_every_character_and_gets_colors(self) -> None:
         source = 'def f(x):\n\t"""Say <b>."""\n    return x != 0x1F  # & so\n\nclass A: pass'
         soup = parsed(one(source, kind="code"))
         assert soup.select_one(".cell pre").get_text() == source
         spans = {each["class"][0]: each.get_text() for each in soup.select(".cell span")}
         assert spans == {"k": "pass", "f": "A", "s": '"""Say <b>."""', "m": "0x1F", "c": "# & so"}
 
-    def test_code_with_a_long_gap_has_no_colours(self) -> None:
+    def test_code_with_a_long_gap_has_no_colors(self) -> None:
         soup = parsed(one("x = 1" + " " * 200 + "# one", kind="code"))
         assert soup.select_one(".cell pre").get_text() == "x = 1" + " " * 200 + "# one"
         assert soup.select(".cell span") == []
@@ -488,7 +488,7 @@ class TestOutputs:
             ("error", "NameError: name 'nothing' is not defined"),
         ]
 
-    def test_a_traceback_is_folded_and_has_no_colours(self) -> None:
+    def test_a_traceback_is_folded_and_has_no_colors(self) -> None:
         trace = parsed(sample()).find("summary", string="Where it happened").find_next("pre")
         assert trace.get_text() == "Traceback\nline 1"
 

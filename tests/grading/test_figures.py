@@ -14,14 +14,14 @@ Series = list[tuple[str, list[list[float]]]]
 
 
 def piece(*points: tuple[float, float], look: str = "k-", label: str = "_child") -> dict[str, Any]:
-    """Return a piece of a figure; the first letter of its look is its colour."""
+    """Return a piece of a figure; the first letter of its look is its color."""
     x, y = zip(*points, strict=True)
-    return {"label": label, "x": list(x), "y": list(y), "colour": look[0], "shape": look[1:]}
+    return {"label": label, "x": list(x), "y": list(y), "color": look[0], "shape": look[1:]}
 
 
 def entry(text: str, look: str = "k-") -> dict[str, Any]:
     """Return an entry of a legend."""
-    return {"text": text, "colour": look[0], "shape": look[1:]}
+    return {"text": text, "color": look[0], "shape": look[1:]}
 
 
 def series(pieces: list[Any], entries: list[Any]) -> Series:
@@ -64,7 +64,7 @@ def test_a_label_tells_where_no_look_does():
     assert found == {"a": LINE, "b": OTHER}
 
 
-def test_then_a_colour_does_and_takes_nothing_that_another_entry_stands_for():
+def test_then_a_color_does_and_takes_nothing_that_another_entry_stands_for():
     pieces = [piece(*LINE, look="k-"), piece(*OTHER, look="k dots")]
     entries = [entry("dots", "ko"), entry("line", "k-")]
     assert series(pieces, entries) == [("dots", OTHER), ("line", LINE)]
@@ -127,8 +127,8 @@ def test_what_has_another_form_is_left_out(drawn: Any):
 
 
 def test_looks_that_are_no_texts_are_none():
-    bare = {"label": 3, "x": [1.0], "y": [1.0], "colour": [1], "shape": np.ones(3)}
-    assert series([bare], [{"text": "a", "colour": None}]) == [("a", [[1, 1]])]
+    bare = {"label": 3, "x": [1.0], "y": [1.0], "color": [1], "shape": np.ones(3)}
+    assert series([bare], [{"text": "a", "color": None}]) == [("a", [[1, 1]])]
 
 
 @pytest.mark.parametrize(("pieces", "entries"), [(MOST + 1, 0), (0, MOST + 1)])

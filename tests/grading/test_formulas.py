@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading import formulas
-from grading.formulas import mathml
+from grading.reports import formulas
+from grading.reports.formulas import mathml
 
 SOURCES = sorted((Path(__file__).parents[2] / "grading" / "source").glob("*/*.ipynb"))
 BETWEEN_DOLLARS = re.compile(r"\$([^$\n]+)\$")

@@ -23,9 +23,10 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
 
-from grading import gradebook, problem_set
-from grading._database import PATIENCE, database_url
-from grading.gradebook import CHANGED, Book, Dropped, write_autograded, write_course
+from grading import problem_set
+from grading.gradebook import book as gradebook
+from grading.gradebook.book import CHANGED, Book, Dropped, write_autograded, write_course
+from grading.gradebook.database import PATIENCE, database_url
 from grading.problem_set import ProblemSet
 from grading.results import Mark, Result, Student
 from tests.grading.postgres import empty_database, programs, server
@@ -536,7 +537,7 @@ KILLED = """
 import sys
 from dataclasses import replace
 from sqlalchemy import event
-from grading.gradebook import Book
+from grading.gradebook.book import Book
 from tests.grading.test_gradebook import BOB, graded
 
 book = Book(sys.argv[1])
@@ -554,7 +555,7 @@ book.record_many([graded(points=(0, 0, 0)), graded(BOB, (0, 0, 0))], "third")
 
 def test_a_writer_that_is_killed_leaves_what_stood_before(book: Book, url: str) -> None:
     book.record(graded(), "first")
-    root = Path(gradebook.__file__).parents[1]
+    root = Path(gradebook.__file__).parents[2]
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, url],
         stdin=subprocess.PIPE,
@@ -577,7 +578,7 @@ def test_a_writer_that_is_killed_leaves_what_stood_before(book: Book, url: str) 
 def test_opening_that_is_interrupted_leaves_an_empty_database(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from grading import _database
+    from grading.gradebook import database as _database
 
     with monkeypatch.context() as patch:
         patch.setattr(_database, "INDEXED", {"nowhere": "missing"})

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading import _sources, intake
-from grading.intake import collect, safe_name
+from grading.intake import collection as intake
+from grading.intake import sources as _sources
+from grading.intake.collection import collect, safe_name
+from grading.intake.roster import Roster
 from grading.results import Student
-from grading.roster import Roster
 
 ADA = Student("s1", "17", "Ada Example", ("ada@example.org",))
 BEN = Student("s2", "18", "Ben Example")
@@ -82,7 +83,6 @@ def test_nbgraders_layout(brought):
         }
     )
     collection = collect(path, ROSTER, ["ps1", "ps2"])
-
     assert statuses(collection) == {
         ("s1", "ps1"): b"a1",
         ("s1", "ps2"): b"a2",
@@ -95,10 +95,32 @@ def test_nbgraders_layout(brought):
     assert collection.notes == ["1 files of the operating system or of Jupyter were ignored"]
 
 
-def test_a_problem_set_of_which_nothing_came_is_missing_for_nobody(brought):
-    path = brought({"s1/ps1/ps1.ipynb": b"a1", "s2/ps1/ps1.ipynb": b"b1"})
-
-    assert {each for _, each in statuses(collect(path, ROSTER, ["ps1", "ps2"]))} == {"ps1"}
+@pytest.mark.parametrize(
+    ("files", "roster", "assignments", "expected"),
+    [
+        (  # a problem set of which nothing came is missing for nobody
+            {"s1/ps1/ps1.ipynb": b"a1", "s2/ps1/ps1.ipynb": b"b1"},
+            ROSTER,
+            ["ps1", "ps2"],
+            {("s1", "ps1"): b"a1", ("s2", "ps1"): b"b1", ("s3", "ps1"): "missing"},
+        ),
+        (
+            {"s1.ipynb": b"a", "s2.ipynb": b"b"},
+            ROSTER,
+            ["ps1"],
+            {("s1", "ps1"): b"a", ("s2", "ps1"): b"b", ("s3", "ps1"): "missing"},
+        ),
+        (  # without a roster, folders around are told by nbgrader's layout
+            {"s1/ps1/x.ipynb": b"a", "s2/ps1/x.ipynb": b"b"},
+            None,
+            ["ps1"],
+            {("s1", "ps1"): b"a", ("s2", "ps1"): b"b"},
+        ),
+    ],
+    ids=["nbgrader", "flat", "no roster"],
+)
+def test_layouts(brought, files, roster, assignments, expected):
+    assert statuses(collect(brought(files), roster, assignments)) == expected
 
 
 def test_a_folder_for_each_student_and_one_problem_set(brought):
@@ -106,23 +128,12 @@ def test_a_folder_for_each_student_and_one_problem_set(brought):
         {"s1/my work.ipynb": b"a", "ada@example.org/copy.ipynb": b"a", "s2/b.IPYNB": b"b"}
     )
     collection = collect(path, ROSTER, ["ps1"])
-
     assert statuses(collection) == {
         ("s1", "ps1"): b"a",
         ("s2", "ps1"): b"b",
         ("s3", "ps1"): "missing",
     }
     assert "came 2 times, the same each time" in collection.notes[0]
-
-
-def test_a_flat_folder(brought):
-    path = brought({"s1.ipynb": b"a", "s2.ipynb": b"b"})
-
-    assert statuses(collect(path, ROSTER, ["ps1"])) == {
-        ("s1", "ps1"): b"a",
-        ("s2", "ps1"): b"b",
-        ("s3", "ps1"): "missing",
-    }
 
 
 def test_a_flat_folder_may_say_the_problem_set_before_after_or_around(tmp_path):
@@ -135,7 +146,6 @@ def test_a_flat_folder_may_say_the_problem_set_before_after_or_around(tmp_path):
             "s2_PS2.ipynb": b"b2",
         },
     )
-
     assert statuses(collect(path, ROSTER, ["ps1", "ps2"])) == {
         ("s1", "ps1"): b"a1",
         ("s1", "ps2"): b"a2",
@@ -149,7 +159,6 @@ def test_a_flat_folder_may_say_the_problem_set_before_after_or_around(tmp_path):
 def test_without_a_roster_names_are_students(tmp_path):
     path = folder(tmp_path / "in", {"s1.ipynb": b"a", "s9_ps1.ipynb": b"b", "a b.ipynb": b"c"})
     found = outcome(collect(path, None, ["ps1"]))
-
     assert found["s1", "ps1"].problem is None
     assert found["s9", "ps1"].student == Student("s9", "", "s9")
     assert found["unmatched~a%20b", "ps1"].problem == (
@@ -158,22 +167,14 @@ def test_without_a_roster_names_are_students(tmp_path):
     )
 
 
-def test_without_a_roster_folders_around_are_told_by_nbgraders_layout(brought):
-    path = brought({"s1/ps1/x.ipynb": b"a", "s2/ps1/x.ipynb": b"b"})
-
-    assert statuses(collect(path, None, ["ps1"])) == {("s1", "ps1"): b"a", ("s2", "ps1"): b"b"}
-
-
 def test_without_a_roster_one_folder_of_notebooks_is_one_student(tmp_path):
     path = folder(tmp_path / "in", {"s1/x.ipynb": b"a"})
-
     assert statuses(collect(path, None, ["ps1"])) == {("s1", "ps1"): b"a"}
 
 
 def test_a_students_folders_within_do_not_matter(tmp_path):
     path = folder(tmp_path / "in", {"s1/homework/week/x.ipynb": b"a", "s2/x.ipynb": b"b"})
     found = statuses(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"] == b"a"
 
 
@@ -183,7 +184,6 @@ def test_another_problem_set_of_nbgraders_folder_is_noted(tmp_path):
         {"s1/ps1/x.ipynb": b"a1", "s1/ps2/x.ipynb": b"a2", "s2/homework/ps1.ipynb": b"b1"},
     )
     collection = collect(path, ROSTER, ["ps1"])
-
     assert statuses(collection)["s1", "ps1"] == b"a1"
     assert statuses(collection)["s2", "ps1"] == b"b1"
     assert collection.notes == ["s1/ps2/x.ipynb: not one of the problem sets asked for"]
@@ -201,7 +201,6 @@ def test_canvas(brought):
         }
     )
     found = outcome(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"].notebook == b"a"
     assert found["s2", "ps1"].notebook == b"b"
     assert found["s3", "ps1"].problem[0] == "missing"
@@ -222,7 +221,6 @@ def test_canvas_counts_the_newest_upload_and_says_so(tmp_path):
         },
     )
     collection = collect(path, ROSTER, ["ps1"])
-
     assert statuses(collection)["s1", "ps1"] == b"new"
     assert statuses(collection)["s2", "ps1"] == b"b2"
     assert collection.notes[0] == (
@@ -238,7 +236,6 @@ def test_different_files_on_canvas_are_left_to_a_human(tmp_path, one, other):
         {f"exampleada_17_1_{one}.ipynb": b"1", f"exampleada_17_2_{other}.ipynb": b"2"},
     )
     submission = only(collect(path, ROSTER, ["ps1"]))
-
     assert submission.notebook is None
     assert submission.problem[0] == "needs-review"
     assert submission.problem[1].startswith("2 different notebooks came: in.zip: exampleada_17_1_")
@@ -247,7 +244,6 @@ def test_different_files_on_canvas_are_left_to_a_human(tmp_path, one, other):
 def test_a_file_name_cannot_claim_another_student_on_canvas(tmp_path):
     path = packed(tmp_path / "in.zip", {"exampleada_17_1_x_18_2_ps1.ipynb": b"a"})
     found = outcome(collect(path, ROSTER, ["ps1"]))
-
     assert found["s2", "ps1"].problem[0] == "missing"
     doubt = found["unmatched~Canvas%2017%20exampleada", "ps1"].problem
     assert doubt == ("needs-review", "the name can mean lms_id 17 and 18")
@@ -255,7 +251,6 @@ def test_a_file_name_cannot_claim_another_student_on_canvas(tmp_path):
 
 def test_numbers_in_a_file_name_that_are_nobodys_do_no_harm(tmp_path):
     path = packed(tmp_path / "in.zip", {"exampleada_17_1_x_3_4_ps1.ipynb": b"a"})
-
     assert statuses(collect(path, ROSTER, ["ps1"]))["s1", "ps1"] == b"a"
 
 
@@ -263,7 +258,6 @@ def test_numbers_in_a_file_name_that_are_nobodys_do_no_harm(tmp_path):
 def test_anonymous_canvas_is_left_to_a_human(tmp_path, name):
     path = packed(tmp_path / "in.zip", {name: b"a"})
     found = [one for one in collect(path, ROSTER, ["ps1"]) if one.notebook]
-
     assert [one.problem[0] for one in found] == ["needs-review"]
     assert found[0].student.lms_id == "anon_aB3x9"
 
@@ -285,7 +279,6 @@ def test_anonymous_canvas_is_left_to_a_human(tmp_path, name):
 def test_moodle(brought, name):
     path = brought({name: b"a", f"Cy Example_19{MOODLE}/ps1.ipynb": b"c"})
     found = statuses(collect(path, ROSTER, ["ps1"]))
-
     assert found == {("s1", "ps1"): b"a", ("s2", "ps1"): "missing", ("s3", "ps1"): b"c"}
 
 
@@ -295,7 +288,6 @@ def test_moodles_numbers_of_another_assignment_do_not_pass_for_the_right_ones(tm
         {f"Ada Example_18{MOODLE}/x.ipynb": b"a", f"Ben Example_55{MOODLE}/x.ipynb": b"b"},
     )
     found = outcome(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"].problem[0] == found["s2", "ps1"].problem[0] == "missing"
     ada = found["unmatched~Moodle%2018%20Ada%20Example", "ps1"]
     ben = found["unmatched~Moodle%2055%20Ben%20Example", "ps1"]
@@ -310,7 +302,6 @@ def test_moodles_numbers_of_another_assignment_do_not_pass_for_the_right_ones(tm
 def test_moodle_may_go_by_the_name_where_the_roster_has_no_number(tmp_path):
     roster = Roster([Student("s1", "", "Ada Example"), BEN])
     path = packed(tmp_path / "in.zip", {f"Ada Example_55{MOODLE}/x.ipynb": b"a"})
-
     assert statuses(collect(path, roster, ["ps1"]))["s1", "ps1"] == b"a"
 
 
@@ -320,7 +311,6 @@ def test_moodle_knows_a_participant_by_the_word_of_the_roster(tmp_path):
         tmp_path / "in.zip",
         {f"Teilnehmer_55{MOODLE}/x.ipynb": b"a", f"Anybody_56{MOODLE}/x.ipynb": b"b"},
     )
-
     assert statuses(collect(path, roster, ["ps1"])) == {("s1", "ps1"): b"a", ("s2", "ps1"): b"b"}
 
 
@@ -330,7 +320,6 @@ def test_without_a_roster_a_platform_is_left_to_a_human(tmp_path):
         {f"x/Ada Example_17{MOODLE}/x.ipynb": b"a", "x/exampleben_18_2_ps1.ipynb": b"b"},
     )
     found = list(collect(path, None, ["ps1"]))
-
     assert [one.problem[0] for one in found] == ["needs-review"] * 2
     assert "Canvas calls the student 18; only a roster tells the student number" in {
         one.problem[1] for one in found
@@ -343,7 +332,6 @@ def test_without_a_roster_a_platform_is_left_to_a_human(tmp_path):
 def test_whom_the_roster_does_not_list_is_left_to_a_human_under_a_name_of_their_own(tmp_path):
     path = folder(tmp_path / "in", {"17.ipynb": b"a", "s1.ipynb": b"b"})
     found = outcome(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"].notebook == b"b"
     assert found["unmatched~17", "ps1"].problem == ("needs-review", "17 is not on the roster")
     assert found["unmatched~17", "ps1"].notebook == b"a"
@@ -352,7 +340,6 @@ def test_whom_the_roster_does_not_list_is_left_to_a_human_under_a_name_of_their_
 def test_several_from_a_stranger_are_one_for_a_human(tmp_path):
     path = folder(tmp_path / "in", {"x/1.ipynb": b"a", "x/2.ipynb": b"b", "s1/x.ipynb": b""})
     problem = outcome(collect(path, ROSTER, ["ps1"]))["unmatched~x", "ps1"].problem
-
     assert problem == (
         "needs-review",
         "x is not on the roster; 2 different notebooks came: x/1.ipynb; x/2.ipynb",
@@ -362,7 +349,6 @@ def test_several_from_a_stranger_are_one_for_a_human(tmp_path):
 def test_two_different_notebooks_are_left_to_a_human(brought):
     path = brought({"s1/a.ipynb": b"a", "s1/b.ipynb": b"b", "s2/b.ipynb": b"b"})
     submission = only(collect(path, ROSTER, ["ps1"]))
-
     assert submission.notebook is None
     assert submission.problem[0] == "needs-review"
     assert "2 different notebooks came" in submission.problem[1]
@@ -383,7 +369,6 @@ def test_a_notebook_that_says_no_problem_set_is_left_to_a_human(tmp_path):
     )
     collection = collect(path, ROSTER, ["ps1", "ps2"])
     found = outcome(collection)
-
     assert collection.notes == ["s2/copy.ipynb: the same as another one"]
     assert found["s1", "ps1"].problem[1].startswith("2 different notebooks came")
     assert found["s1", "ps2"].problem == (
@@ -411,7 +396,6 @@ def test_a_file_name_says_the_problem_set(tmp_path, name, says):
     assert collect(path, None, ["ps1"]).assignments == ("ps1",)
     assignments = ["problem_set_1", "problem_set_10"]
     found = outcome(collect(path, Roster([ADA]), assignments))
-
     clear = {each for (_, each), one in found.items() if one.problem is None}
     assert clear == ({says} if says else set())
 
@@ -419,7 +403,6 @@ def test_a_file_name_says_the_problem_set(tmp_path, name, says):
 def test_a_notebook_that_says_no_problem_set_makes_nothing_missing_for_others(tmp_path):
     path = folder(tmp_path / "in", {"s1/ps1.ipynb": b"a1", "s2/final.ipynb": b"b"})
     collection = collect(path, ROSTER, ["ps1", "ps2"])
-
     assert collection.assignments == ("ps1",)
     assert statuses(collection) == {
         ("s1", "ps1"): b"a1",
@@ -431,7 +414,6 @@ def test_a_notebook_that_says_no_problem_set_makes_nothing_missing_for_others(tm
 def test_where_nothing_says_its_problem_set_all_is_left_to_a_human(tmp_path):
     path = folder(tmp_path / "in", {"s1/final.ipynb": b"a", "s2/final.ipynb": b"b"})
     collection = collect(path, Roster([ADA, BEN]), ["ps1", "ps2"])
-
     assert collection.assignments == ("ps1", "ps2")
     assert set(statuses(collection).values()) == {"needs-review"}
 
@@ -442,7 +424,6 @@ def test_the_zip_may_say_the_problem_set(tmp_path):
         {"exampleada_17_1_final.ipynb": b"a", "exampleben_18_2_problem_set_2.ipynb": b"b"},
     )
     collection = collect(path, Roster([ADA, BEN]), ["problem_set_1", "problem_set_2"])
-
     assert statuses(collection)["s1", "problem_set_1"] == b"a"
     assert statuses(collection)["s2", "problem_set_2"] == b"b"
 
@@ -460,7 +441,6 @@ def test_other_files_are_noted_and_told_where_no_notebook_came(tmp_path):
     )
     collection = collect(path, ROSTER, ["ps1"])
     found = outcome(collection)
-
     assert found["s1", "ps1"].problem == (
         "invalid",
         "no notebook was handed in, only s1/report.pdf",
@@ -477,7 +457,6 @@ def test_other_files_are_noted_and_told_where_no_notebook_came(tmp_path):
 
 def test_other_files_that_say_no_problem_set_are_told_too(tmp_path):
     path = folder(tmp_path / "in", {"s1/report.pdf": b"x", "s2/ps1.ipynb": b"b"})
-
     assert only(collect(path, ROSTER, ["ps1", "ps2"])).problem == (
         "missing",
         "no notebook was handed in; perhaps s1/report.pdf",
@@ -495,21 +474,18 @@ def test_what_systems_leave_behind_is_ignored(brought):
         }
     )
     collection = collect(path, ROSTER, ["ps1"])
-
     assert statuses(collection)["s1", "ps1"] == b"a"
     assert collection.notes == ["3 files of the operating system or of Jupyter were ignored"]
 
 
 def test_macos_puts_its_own_folder_beside(tmp_path):
     path = packed(tmp_path / "in.zip", {"in/s1/x.ipynb": b"a", "__MACOSX/in/s1/._x.ipynb": b"junk"})
-
     assert statuses(collect(path, ROSTER, ["ps1"]))["s1", "ps1"] == b"a"
 
 
 def test_names_are_compared_composed(tmp_path):
     roster = Roster([Student("zoë", "17", "Zoë")])
     path = packed(tmp_path / "in.zip", {"zoe\u0308.ipynb": b"a", "zoë.ipynb": b"a"})
-
     assert statuses(collect(path, roster, ["ps1"])) == {("zoë", "ps1"): b"a"}
 
 
@@ -517,7 +493,6 @@ def test_control_and_bidirectional_characters_are_not_shown(tmp_path):
     path = packed(tmp_path / "in.zip", {"x\u202e\x1b[2J/a.ipynb": b"a", "s1/\x07.txt": b"b"})
     collection = collect(path, ROSTER, ["ps1"])
     stranger = next(one for one in collection if one.notebook)
-
     shown = repr(stranger.problem) + stranger.origin + stranger.student.name
     shown += stranger.student.student_id + "".join(collection.notes)
     assert not set(shown) & set("\u202e\x1b\x07")
@@ -528,14 +503,12 @@ def test_names_that_are_not_unicode_do_no_harm(tmp_path):
     path = folder(tmp_path / "in", {"s1.ipynb": b"a"})
     Path(os.fsdecode(os.fsencode(path) + b"/\xff.ipynb")).write_bytes(b"b")
     collection = collect(path, ROSTER, ["ps1"])
-
     assert [one.student.student_id for one in collection][-1] == "unmatched~%ED%B3%BF"
     "".join(str(one) for one in collection).encode()
 
 
 def test_strangers_who_differ_in_case_share_no_folder(tmp_path):
     path = packed(tmp_path / "in.zip", {"x.ipynb": b"a", "X.ipynb": b"b"})
-
     assert [one.problem[0] for one in collect(path, None, ["ps1"])] == ["needs-review"]
 
 
@@ -546,7 +519,6 @@ def test_empty_and_large_files_are_invalid(brought, monkeypatch):
     monkeypatch.setattr(_sources, "FILE_LIMIT", 1000)
     path = brought({"s1.ipynb": b"", "s2.ipynb": b"x" * 1001, "s3.ipynb": b"x" * 1000})
     found = outcome(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"].problem == ("invalid", "the file is empty")
     assert found["s2", "ps1"].problem[0] == "invalid"
     assert "larger than" in found["s2", "ps1"].problem[1]
@@ -561,7 +533,6 @@ def test_links_are_not_followed(tmp_path):
     (path / "s2").symlink_to(secret)
     (path / "note.txt").symlink_to(secret / "x.ipynb")
     found = outcome(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"].problem == (
         "needs-review",
         "a link to another file came, which is not followed",
@@ -576,7 +547,6 @@ def test_links_are_not_followed(tmp_path):
 def test_what_is_not_a_file_is_not_read(tmp_path):
     path = folder(tmp_path / "in", {"s2.ipynb": b"b"})
     os.mkfifo(path / "s1.ipynb")
-
     assert only(collect(path, ROSTER, ["ps1"])).problem == (
         "needs-review",
         "something that is not a file came",
@@ -593,7 +563,6 @@ def test_a_file_that_becomes_something_else_is_not_read(tmp_path, becomes):
     elif becomes == "pipe":
         os.mkfifo(path / "s1.ipynb")
     submission = only(collection)
-
     assert submission.notebook is None
     assert submission.problem[0] == "needs-review"
 
@@ -612,7 +581,6 @@ def test_names_that_are_paths_are_left_to_a_human(tmp_path, name, why):
     path = packed(tmp_path / "in.zip", {name: b"a", "s3.ipynb": b"c"})
     found = outcome(collect(path, ROSTER, ["ps1"]))
     stranger = next(one for key, one in found.items() if key[0].startswith("unmatched~"))
-
     assert stranger.problem == ("needs-review", f"its name in the zip {why}")
     assert "/" not in stranger.student.student_id
     assert found["s1", "ps1"].problem[0] == found["s2", "ps1"].problem[0] == "missing"
@@ -621,7 +589,6 @@ def test_names_that_are_paths_are_left_to_a_human(tmp_path, name, why):
 def test_a_path_in_nbgraders_layout_is_left_to_a_human_too(tmp_path):
     path = packed(tmp_path / "in.zip", {"s1/ps1/x.ipynb": b"a", "s2/../x.ipynb": b"b"})
     found = statuses(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"] == b"a"
     assert found["unmatched~s2%2F%2E%2E%2Fx%2Eipynb", "ps1"] == "needs-review"
 
@@ -630,7 +597,6 @@ def test_a_nul_in_a_name_is_left_to_a_human(tmp_path):
     path = packed(tmp_path / "in.zip", {"s1_.ipynb_.ipynb": b"a"})
     path.write_bytes(path.read_bytes().replace(b"s1_.ipynb_.ipynb", b"s1\0.ipynb\0.ipynb"))
     found = [one for one in collect(path, ROSTER, ["ps1"]) if one.student.student_id not in ("s1")]
-
     assert ("needs-review", "its name in the zip has a NUL") in {one.problem for one in found}
 
 
@@ -639,17 +605,6 @@ def linked(name):
     entry.create_system = 3
     entry.external_attr = (stat.S_IFLNK | 0o777) << 16
     return entry
-
-
-def test_links_in_a_zip_are_not_followed(tmp_path):
-    path = packed(tmp_path / "in.zip", [(linked("s1.ipynb"), b"/etc/passwd")])
-    submission = only(collect(path, ROSTER, ["ps1"]))
-
-    assert submission.notebook is None
-    assert submission.problem == (
-        "needs-review",
-        "a link to another file came, which is not followed",
-    )
 
 
 def altered(path, offset_local, offset_central, size, value):
@@ -664,22 +619,37 @@ def altered(path, offset_local, offset_central, size, value):
     return path
 
 
-def test_encrypted_files_are_left_to_a_human(tmp_path):
-    path = altered(packed(tmp_path / "in.zip", {"s1.ipynb": b"a"}), 6, 8, 2, 1)
-
-    assert only(collect(path, ROSTER, ["ps1"])).problem == (
-        "needs-review",
-        "the file is encrypted in the zip",
-    )
-
-
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_methods_that_cannot_be_read_in_steps_are_not_read(tmp_path, method):
-    with zipfile.ZipFile(tmp_path / "in.zip", "w", method) as archive:
+def compressed(path, method):
+    with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("s1.ipynb", b"a")
+    return path
 
-    problem = only(collect(tmp_path / "in.zip", ROSTER, ["ps1"])).problem
-    assert problem == ("needs-review", f"the zip packs the file by method {method}, not read here")
+
+@pytest.mark.parametrize(
+    ("write", "why"),
+    [
+        (
+            lambda path: packed(path, [(linked("s1.ipynb"), b"/etc/passwd")]),
+            "a link to another file came, which is not followed",
+        ),
+        (
+            lambda path: altered(packed(path, {"s1.ipynb": b"a"}), 6, 8, 2, 1),
+            "the file is encrypted in the zip",
+        ),
+        *(
+            (
+                lambda path, method=method: compressed(path, method),
+                f"the zip packs the file by method {method}, not read here",
+            )
+            for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+        ),
+    ],
+    ids=["link", "encrypted", "bzip2", "lzma"],
+)
+def test_what_cannot_be_read_in_a_zip_is_left_to_a_human(tmp_path, write, why):
+    submission = only(collect(write(tmp_path / "in.zip"), ROSTER, ["ps1"]))
+    assert submission.notebook is None
+    assert submission.problem == ("needs-review", why)
 
 
 def test_a_bomb_is_not_opened(tmp_path):
@@ -687,7 +657,6 @@ def test_a_bomb_is_not_opened(tmp_path):
         tmp_path / "in.zip", {"s1.ipynb": b"0" * 15_000_000, "s2.ipynb": b"0" * 25_000_000}
     )
     found = outcome(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"].problem == (
         "needs-review",
         "the zip packs the file more than 500 times smaller",
@@ -698,7 +667,6 @@ def test_a_bomb_is_not_opened(tmp_path):
 def test_a_bomb_that_claims_to_be_small_is_read_no_further_than_it_claims(tmp_path):
     path = altered(packed(tmp_path / "in.zip", {"s1.ipynb": b"0" * 25_000_000}), 22, 24, 4, 100)
     submission = only(collect(path, ROSTER, ["ps1"]))
-
     assert submission.notebook is None
     assert submission.problem[0] == "needs-review"
     assert "damaged in the zip" in submission.problem[1]
@@ -710,7 +678,6 @@ def test_a_damaged_file_does_not_stop_the_others(tmp_path):
     raw[60:70] = b"\xff" * 10
     path.write_bytes(raw)
     found = outcome(collect(path, ROSTER, ["ps1"]))
-
     assert found["s1", "ps1"].problem[0] == "needs-review"
     assert found["s2", "ps1"].notebook == b"b"
 
@@ -719,26 +686,16 @@ def test_a_damaged_file_does_not_stop_the_others(tmp_path):
 @pytest.mark.parametrize(("second", "expected"), [(b"a", b"a"), (b"b", "needs-review")])
 def test_one_name_may_be_twice_in_a_zip(tmp_path, second, expected):
     path = packed(tmp_path / "in.zip", [("s1.ipynb", b"a"), ("s1.ipynb", second)])
-
     assert statuses(collect(path, ROSTER, ["ps1"]))["s1", "ps1"] == expected
 
 
-def test_names_in_utf8_that_are_not_marked_so_are_read(tmp_path):
-    path = packed(tmp_path / "in.zip", {"zoë.ipynb": b"a"})
-    altered(path, 6, 8, 2, 0)
-
-    assert statuses(collect(path, Roster([Student("zoë", "", "")]), ["ps1"])) == {
-        ("zoë", "ps1"): b"a"
-    }
-
-
-def test_names_in_an_old_encoding_are_kept(tmp_path):
-    path = packed(tmp_path / "in.zip", {"zo_e.ipynb": b"a"})
-    path.write_bytes(path.read_bytes().replace(b"zo_e", b"zo\x89e"))
-
-    assert statuses(collect(path, Roster([Student("zoëe", "", "")]), ["ps1"])) == {
-        ("zoëe", "ps1"): b"a"
-    }
+def test_names_in_utf8_that_are_not_marked_so_and_in_an_old_encoding_are_read(tmp_path):
+    unmarked = altered(packed(tmp_path / "in.zip", {"zoë.ipynb": b"a"}), 6, 8, 2, 0)
+    old = packed(tmp_path / "old.zip", {"zo_e.ipynb": b"a"})
+    old.write_bytes(old.read_bytes().replace(b"zo_e", b"zo\x89e"))
+    for path, name in ((unmarked, "zoë"), (old, "zoëe")):
+        found = statuses(collect(path, Roster([Student(name, "", "")]), ["ps1"]))
+        assert found == {(name, "ps1"): b"a"}
 
 
 @pytest.mark.parametrize(
@@ -749,7 +706,6 @@ def test_names_in_an_old_encoding_are_kept(tmp_path):
 def test_what_is_no_zip_is_refused(tmp_path, raw):
     path = tmp_path / "in.zip"
     path.write_bytes(raw)
-
     with pytest.raises(ValueError, match=r"in\.zip is not a zip or is damaged"):
         collect(path, ROSTER, ["ps1"])
 
@@ -813,7 +769,6 @@ def test_notebooks_are_read_one_at_a_time(tmp_path, monkeypatch):
     original = intake._content
     monkeypatch.setattr(intake, "_content", lambda *given: reads.append(1) or original(*given))
     collection = collect(path, None, ["ps1"])
-
     assert (len(collection), len(reads)) == (20, 0)
     next(iter(collection))
     assert len(reads) == 1

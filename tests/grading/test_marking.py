@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grading import marking, sandbox
-from grading.judging import BrokenCheckError, Judge
-from grading.marking import Conditions, doubt_about_identity, identity_of, mark
-from grading.normalise import WorkCell, normalise
+from grading.intake.normalize import WorkCell, normalize
+from grading.marking import submission as marking
+from grading.marking.judging import BrokenCheckError, Judge
+from grading.marking.running import plan
+from grading.marking.submission import Conditions, doubt_about_identity, identity_of, mark
 from grading.problem_set import ProblemSet, problem_sets, read
 from grading.release import worked
 from grading.results import Mark, Result, Student, Submission
-from grading.running import plan
+from grading.sandbox import sandbox
 
 SOURCE = Path(__file__).resolve().parent / "source"
 TINY = problem_sets(SOURCE)["tiny"]
@@ -278,7 +279,7 @@ class TestInputs:
 
 
 def cells_with(answers: dict[str, str]) -> tuple[WorkCell, ...]:
-    return normalise(worked(TINY, "s1", answers, SOURCE), TINY).cells
+    return normalize(worked(TINY, "s1", answers, SOURCE), TINY).cells
 
 
 class TestThePlan:

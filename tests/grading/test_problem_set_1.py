@@ -385,7 +385,7 @@ def variance_quantile_factor(n_groups: int, pairs: int, tail: float) -> float:
 
 def shown(name: str, *points: np.ndarray) -> dict[str, Any]:
     """Return a piece of a figure, or without points its entry in the legend."""
-    look = {"label": name, "text": name, "colour": "k", "shape": name[0]}
+    look = {"label": name, "text": name, "color": "k", "shape": name[0]}
     return {**look, **dict(zip("xy", points, strict=False))}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grading.figures import named_series
-from grading.sandbox import Limits
+from grading.sandbox.sandbox import Limits
 from tests.grading.answers_problem_set_2 import (
     ABLATION,
     ARMS,
@@ -350,7 +350,7 @@ class TestAblation:
             mine = outside["personal_numbers"](f"s{n}", "q4")
             losses = outside["expected_losses"](mine)
             divided, undivided = losses["divided"], losses["not divided"]
-            case = (mine["normalised"], mine["fast"])
+            case = (mine["normalized"], mine["fast"])
             assert undivided[0] > divided[0]
             assert divided[-1] < divided[0]
             if case == (0, 1):
@@ -366,7 +366,7 @@ class TestAblation:
     def test_the_numbers_of_the_model_answer(self):
         trial = solved(SET, "q4")
         mine = trial.outside["personal_numbers"](DIVERGES, "q4")
-        assert (mine["d_k"], mine["normalised"], mine["fast"]) == (28, 0, 1)
+        assert (mine["d_k"], mine["normalized"], mine["fast"]) == (28, 0, 1)
         losses = trial.outside["expected_losses"](mine)
         divided, undivided = losses["divided"], losses["not divided"]
         text = cells(SET)["q5"]
@@ -460,6 +460,6 @@ class TestAblation:
             run(trial.source, trial.inside)
             plt.close("all")
             mine = trial.inside["mine"]
-            assert trial.inside["eta"] == trial.outside["ETA"][mine["normalised"], mine["fast"]]
+            assert trial.inside["eta"] == trial.outside["ETA"][mine["normalized"], mine["fast"]]
         assert "STEPS = 30" in cells(SET)["q4"]
         assert trial.outside["STEPS"] == 30

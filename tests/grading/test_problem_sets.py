@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
-from grading._wire import Unusable
 from grading.problem_set import CODE_STUB, HIDDEN, TEXT_STUB
+from grading.sandbox._wire import Unusable
 from tests.grading.trial import (
     SETS,
     SOLUTION,

@@ -29,12 +29,13 @@ import pytest
 from filelock import FileLock
 from traitlets.config import Config
 
-from grading import running, sandbox
 from grading.course import Order, export, grade
-from grading.gradebook import Book
-from grading.judging import Judge
+from grading.gradebook.book import Book
+from grading.marking import running
+from grading.marking.judging import Judge
 from grading.release import worked
 from grading.results import Result
+from grading.sandbox import sandbox
 from tests.grading.redteam import (
     ATTACKS,
     BREACH,
@@ -172,7 +173,7 @@ class Range:
     after: dict[str, str]
     calls: list[str]
     datagram: str
-    neighbour: int | None
+    neighbor: int | None
     processes: list[str]
     files: list[str]
 
@@ -277,14 +278,14 @@ def attacked(base: Path) -> dict[str, Any]:
         hand_in(base / "in-alone", student, worked(tiny(), student, {}, SOURCE))
     with (
         closing(Listener(base)) as listener,
-        innocent() as neighbour,
+        innocent() as neighbor,
         pytest.MonkeyPatch.context() as patched,
     ):
         patched.setenv("HOME", str(home))
         patched.setenv("GRADING_SECRET", SECRET)
         patched.setenv("TMPDIR", str(temporary))
         patched.setattr(tempfile, "tempdir", None)
-        hand_in_all(base / "in", places(base, listener, neighbour))
+        hand_in_all(base / "in", places(base, listener, neighbor))
         run(base, "in-alone", "alone", roster)
         watched = (home, hidden, base / "in", base / "alone", ROOT / "attnlib")
         before = snapshot(*watched)
@@ -298,7 +299,7 @@ def attacked(base: Path) -> dict[str, Any]:
             "after": after,
             "calls": listener.calls,
             "datagram": listener.received().decode(errors="replace"),
-            "neighbour": neighbour.poll(),
+            "neighbor": neighbor.poll(),
             "processes": left_running(),
             "files": sorted(
                 {path.name for path in temporary.iterdir()} - {Path(sandbox._scratch()).name}
@@ -330,7 +331,7 @@ def innocent() -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def places(base: Path, listener: Listener, neighbour: subprocess.Popen[bytes]) -> dict[str, str]:
+def places(base: Path, listener: Listener, neighbor: subprocess.Popen[bytes]) -> dict[str, str]:
     """Return where everything is that attackers would like to reach."""
     return {
         "HOME": str(base / "home"),
@@ -339,7 +340,7 @@ def places(base: Path, listener: Listener, neighbour: subprocess.Popen[bytes]) -
         "HIDDEN": str(base / "source-copy" / "tiny.ipynb"),
         "PROJECT": str(ROOT),
         "PREFIX": sys.base_prefix,
-        "PID": str(neighbour.pid),
+        "PID": str(neighbor.pid),
         "SELF": str(os.getpid()),
         "SECRET": SECRET[::-1],
         "PORT": str(listener.sockets[0].getsockname()[1]),
@@ -420,7 +421,7 @@ def test_everybody_has_exactly_one_row_and_all_on_the_roster_are_there(course: R
 
 def test_no_canary_is_touched(course: Range) -> None:
     assert course.after == course.before
-    assert course.neighbour is None, "a process that has nothing to do with it was killed"
+    assert course.neighbor is None, "a process that has nothing to do with it was killed"
 
 
 def test_nobody_called_anywhere(course: Range) -> None:
@@ -606,7 +607,7 @@ SLOW = (
 PAGES = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-from grading import feedback
+from grading.reports import feedback
 for source in json.load(sys.stdin):
     for i in range(3):
         {call}

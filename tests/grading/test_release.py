@@ -155,7 +155,7 @@ def test_a_worked_notebook_has_the_solutions_where_the_stubs_were() -> None:
 def test_the_command_writes_every_problem_set(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["release", "--to", str(tmp_path)]) == 0
+    assert main(["problem-sets", "--to", str(tmp_path)]) == 0
     written = sorted(tmp_path.rglob("*.ipynb"))
     assert written == [tmp_path / name / f"{name}.ipynb" for name in problem_sets()]
     assert capsys.readouterr().out.splitlines() == [str(path) for path in written]

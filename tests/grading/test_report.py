@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grading.problem_set import ProblemSet, Question
-from grading.report import BAR, MOST_LISTED, Progress, histogram, summary
+from grading.reports.instructor import BAR, MOST_LISTED, Progress, histogram, summary
 from grading.results import Mark, Result, Status, Student
 
 QUESTIONS = (Question("q1", 4), Question("q2", 6), Question("q3", 10, by_hand=True))

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
+from grading.intake.roster import Roster, read_roster
 from grading.results import Student
-from grading.roster import Roster, read_roster
 
 HEADER = "student_id,lms_id,name,also\n"
 ADA = Student("s1", "17", "Ada Example", ("ada@example.org", "exampleada"))

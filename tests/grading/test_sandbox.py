@@ -20,9 +20,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grading import _seccomp, sandbox
-from grading._outputs import clean_outputs, clean_text
-from grading.sandbox import Collect, Execute, Limits, Run, SandboxUnavailable, run, why_unavailable
+from grading.sandbox import sandbox
+from grading.sandbox import seccomp as _seccomp
+from grading.sandbox.outputs import clean_outputs, clean_text
+from grading.sandbox.sandbox import (
+    Collect,
+    Execute,
+    Limits,
+    Run,
+    SandboxUnavailable,
+    run,
+    why_unavailable,
+)
 
 DESCRIPTORS, TEMPORARY = Path("/proc/self/fd"), Path(tempfile.gettempdir())
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,39 +144,44 @@ def test_an_error_leaves_the_rest_to_run() -> None:
     assert result.answers == FINE
 
 
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        ("import asyncio\nawait asyncio.sleep(0.01)\n'slept'", "slept"),
-        ("%%time\n1 + 1", "Wall time"),
-        ("%timeit -n 1 -r 1 1", "per loop"),
-        ("!echo one; ls /grader", "_inside.py"),
-        ("%%bash\necho two", "two"),
-        ("help(len)", "number of items"),
-        ("input()", "EOFError"),
-        ("exit()", ""),
-        ("import sys; sys.exit(3)", "SystemExit"),
-        ("raise BaseException('base')", "base"),
-        ("def f(): f()\nf()", "RecursionError"),
-        ("x = (", "SyntaxError"),
-        ("print('\\ud800')", "?"),
-        ("print(b'1'.decode(), end='\\x1b[31m\\x07')", "1"),
-        ("import sys; sys.stdout.writelines(['a']); sys.stdout.write(1)", "must be str"),
-        ("import sys; sys.stdout.fileno()", "not a file"),
-        ("display('text')", "'text'"),
-        ("import sys; print(sys.stdout.isatty(), sys.stdout.writable())", "False True"),
-        ("print('gone'); from IPython.display import clear_output; clear_output()", ""),
-        ("display(1, display_id='a'); display(2, display_id='a', update=True)", "1"),
-        ("import subprocess; subprocess.run(['ls', '/nowhere'])", "returncode=2"),
-        ("import os; os.environ['HOME'] == os.getcwd()", "True"),
-    ],
-)
-def test_cells_that_do_something_unusual(source: str, says: str) -> None:
-    result = cells(source, limits=PATIENT)
-    assert says in shown(result)
-    assert "\x1b" not in shown(result)
-    assert result.ended == ""
-    assert result.answers == FINE
+UNUSUAL = [
+    ("import asyncio\nawait asyncio.sleep(0.01)\n'slept'", "slept"),
+    ("%%time\n1 + 1", "Wall time"),
+    ("%timeit -n 1 -r 1 1", "per loop"),
+    ("!echo one; ls /grader", "_inside.py"),
+    ("%%bash\necho two", "two"),
+    ("help(len)", "number of items"),
+    ("input()", "EOFError"),
+    ("exit()", ""),
+    ("import sys; sys.exit(3)", "SystemExit"),
+    ("raise BaseException('base')", "base"),
+    ("def f(): f()\nf()", "RecursionError"),
+    ("x = (", "SyntaxError"),
+    ("print('\\ud800')", "?"),
+    ("print(b'1'.decode(), end='\\x1b[31m\\x07')", "1"),
+    ("import sys; sys.stdout.writelines(['a']); sys.stdout.write(1)", "must be str"),
+    ("import sys; sys.stdout.fileno()", "not a file"),
+    ("display('text')", "'text'"),
+    ("import sys; print(sys.stdout.isatty(), sys.stdout.writable())", "False True"),
+    ("print('gone'); from IPython.display import clear_output; clear_output()", ""),
+    ("display(1, display_id='a'); display(2, display_id='a', update=True)", "1"),
+    ("import subprocess; subprocess.run(['ls', '/nowhere'])", "returncode=2"),
+    ("import os; os.environ['HOME'] == os.getcwd()", "True"),
+]
+
+
+@pytest.fixture(scope="module")
+def unusual() -> Run:
+    """Run all of them, one after the other in one notebook."""
+    return cells(*(source for source, _ in UNUSUAL), limits=PATIENT)
+
+
+@pytest.mark.parametrize(("place", "says"), [(i, says) for i, (_, says) in enumerate(UNUSUAL)])
+def test_cells_that_do_something_unusual(unusual: Run, place: int, says: str) -> None:
+    assert says in shown(unusual, str(place))
+    assert "\x1b" not in shown(unusual, str(place))
+    assert unusual.ended == ""
+    assert unusual.answers == FINE
 
 
 def test_an_answer_sees_the_names_of_the_notebook_and_leaves_them_alone() -> None:
@@ -183,61 +197,70 @@ def test_an_answer_sees_the_names_of_the_notebook_and_leaves_them_alone() -> Non
     assert shown(result, "1") == "40"
 
 
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        ("def answer(): raise ValueError('mine')", "ValueError: mine"),
-        ("def answer(): return undefined", "NameError"),
-        ("def answer()", "SyntaxError"),
-        ("def answer(): raise SystemExit(2)", "SystemExit: 2"),
-        ("def answer(): raise KeyboardInterrupt", "KeyboardInterrupt"),
-        ("def answer():\n while True: pass", "it took longer than 2 s"),
-        ("def answer(): return 10 ** 5000", "Exceeds the limit"),
-        ("def answer(): return [[0] * 1000 for _ in range(300)]", "too many entries"),
-        (
-            """
-            class Bad(Exception):
-                def __str__(self): raise Bad
-            def answer(): raise Bad
-            """,
-            "cannot be shown",
-        ),
-        (
-            """
-            class Slow(Exception):
-                def __str__(self):
-                    while True: pass
-            def answer(): raise Slow
-            """,
-            "cannot be shown",
-        ),
-        (
-            """
-            class Number(float):
-                def __float__(self): raise ValueError('no number')
-            def answer(): return {'x': Number(1)}
-            """,
-            "no number",
-        ),
-        (
-            """
-            class Endless:
-                def __array__(self, *a, **k):
-                    while True: pass
-            def answer():
-                import numpy
-                return Endless()
-            """,
-            "it took longer than 2 s",
-        ),
-        ("def answer():\n x = []\n x.append(x)\n return x", "deep"),
-    ],
-)
-def test_an_answer_that_fails_says_why(source: str, says: str) -> None:
-    result = collected(source)
-    given = result.failures.get("q1", repr(result.answers.get("q1")))
+FAILING = [
+    ("def answer(): raise ValueError('mine')", "ValueError: mine"),
+    ("def answer(): return undefined", "NameError"),
+    ("def answer()", "SyntaxError"),
+    ("def answer(): raise SystemExit(2)", "SystemExit: 2"),
+    ("def answer(): raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ("def answer():\n while True: pass", "it took longer than 2 s"),
+    ("def answer(): return 10 ** 5000", "Exceeds the limit"),
+    ("def answer(): return [[0] * 1000 for _ in range(300)]", "too many entries"),
+    (
+        """
+        class Bad(Exception):
+            def __str__(self): raise Bad
+        def answer(): raise Bad
+        """,
+        "cannot be shown",
+    ),
+    (
+        """
+        class Slow(Exception):
+            def __str__(self):
+                while True: pass
+        def answer(): raise Slow
+        """,
+        "cannot be shown",
+    ),
+    (
+        """
+        class Number(float):
+            def __float__(self): raise ValueError('no number')
+        def answer(): return {'x': Number(1)}
+        """,
+        "no number",
+    ),
+    (
+        """
+        class Endless:
+            def __array__(self, *a, **k):
+                while True: pass
+        def answer():
+            import numpy
+            return Endless()
+        """,
+        "it took longer than 2 s",
+    ),
+    ("def answer():\n x = []\n x.append(x)\n return x", "deep"),
+]
+
+
+@pytest.fixture(scope="module")
+def failing() -> Run:
+    """Collect all of them, one after the other; what comes before a definition is the student's."""
+    steps: list[Execute | Collect] = []
+    for i, (source, _) in enumerate(FAILING):
+        before, _, after = textwrap.dedent(source).partition("def answer")
+        steps += [Execute(f"before {i}", before), Collect(str(i), "def answer" + after)]
+    return run(steps, QUICK)
+
+
+@pytest.mark.parametrize(("place", "says"), [(i, says) for i, (_, says) in enumerate(FAILING)])
+def test_an_answer_that_fails_says_why(failing: Run, place: int, says: str) -> None:
+    given = failing.failures.get(str(place), repr(failing.answers.get(str(place))))
     assert says in given
-    assert (result.ended, result.stopped_at) == ("", None)
+    assert (failing.ended, failing.stopped_at) == ("", None)
 
 
 def test_a_source_without_an_answer_is_a_failure() -> None:
@@ -962,7 +985,7 @@ def test_it_says_why_there_is_no_sandbox(
     if name == "_children":
         asked_anew.setattr(sandbox.Path, "glob", lambda *_: iter(()))
     else:
-        asked_anew.setattr(f"grading.sandbox.{name}", value)
+        asked_anew.setattr(f"grading.sandbox.sandbox.{name}", value)
     with pytest.raises(SandboxUnavailable, match=says):
         run([SOUND])
 

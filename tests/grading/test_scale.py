@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grading import scale
-from grading.marking import Conditions
+from grading.marking import scale
+from grading.marking.submission import Conditions
 from grading.problem_set import ProblemSet, Question
 from grading.results import Mark, Result, Student, Submission
-from grading.sandbox import SandboxUnavailable
+from grading.sandbox.sandbox import SandboxUnavailable
 
 if TYPE_CHECKING:
     from distributed import Client

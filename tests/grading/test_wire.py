@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading._wire import MOST_ENTRIES, Unusable, decode, dumps, encode, loads
+from grading.sandbox._wire import MOST_ENTRIES, Unusable, decode, dumps, encode, loads
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import numpy as np
 
-from grading import _wire
 from grading.hidden import Wrong
 from grading.problem_set import HIDDEN, SOURCE, ProblemSet, read
+from grading.sandbox import _wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The pages by keyboard, enlarged, at rest, in the system's colours, and on the way back."""
+"""The pages by keyboard, enlarged, at rest, in the system's colors, and on the way back."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ class TestRest:
             assert len(seen.page.evaluate(MOVING)) == 1
 
 
-class TestColoursOfTheSystem:
+class TestColorsOfTheSystem:
     def test_boxes_keep_a_border_and_figures_their_bars(self, browser: Browser, site: Path) -> None:
         with visit(browser, site / PUZZLE) as seen:
             seen.page.emulate_media(forced_colors="active")

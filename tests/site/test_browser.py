@@ -1,4 +1,4 @@
-"""Each page in a browser: offline, from the disk, on a phone, in both colour schemes."""
+"""Each page in a browser: offline, from the disk, on a phone, in both color schemes."""
 
 from __future__ import annotations
 
@@ -130,11 +130,11 @@ def visit(
         context.close()
 
 
-# A formula is thousands of nodes in one colour, which axe-core would measure one by one; that
-# they have the colour of the text around them takes one look each.
+# A formula is thousands of nodes in one color, which axe-core would measure one by one; that
+# they have the color of the text around them takes one look each.
 ODD_FORMULAS = """() => [...document.querySelectorAll("math")]
   .filter((node) => getComputedStyle(node).color !== getComputedStyle(node.parentElement).color)
-  .map((node) => `the colour of a formula: ${node.textContent.slice(0, 40)}`)"""
+  .map((node) => `the color of a formula: ${node.textContent.slice(0, 40)}`)"""
 
 # The rest of it is nothing to axe-core, nor are the words of code, and they are most of what it
 # would have to go through. What takes their place is as large.
@@ -153,7 +153,7 @@ PLAIN_CODE = """() => document.querySelectorAll("pre").forEach((node) => {
   node.dataset.code = node.innerHTML;
   node.textContent = node.textContent;
 })"""
-COLOURED_CODE = """() => document.querySelectorAll("pre[data-code]").forEach((node) => {
+COLORED_CODE = """() => document.querySelectorAll("pre[data-code]").forEach((node) => {
   node.innerHTML = node.dataset.code;
   delete node.dataset.code;
 })"""
@@ -161,7 +161,7 @@ COLOURED_CODE = """() => document.querySelectorAll("pre[data-code]").forEach((no
 NO_SHADOWS = ".bd-article * { background-image: none !important; }"
 
 # Whether words stand out follows from how they look: of each look the first that are seen are
-# enough, and all else goes. Words of one class may share a colour in one scheme and not in the
+# enough, and all else goes. Words of one class may share a color in one scheme and not in the
 # other, so the class counts as well. A window of another width may show other words.
 ALL_OPEN = """() =>
   document.querySelectorAll("details").forEach((box) => (box.open = true))"""
@@ -243,7 +243,7 @@ def resize(page: Page, width: int) -> None:
 
 
 def choose(page: Page, scheme: str) -> None:
-    """Let the reader's system change its colours."""
+    """Let the reader's system change its colors."""
     page.emulate_media(color_scheme=scheme)
     wait_until(page, "(theme) => document.documentElement.dataset.theme === theme", scheme)
 
@@ -253,7 +253,7 @@ def inaccessible(page: Page, *, schemes: tuple[str, ...] = ("light", "dark")) ->
 
     What a rule looks at decides how often it is asked: most see the page as it is written, which
     is the same everywhere; some ask where things are, at both widths; contrast depends on the
-    colours as well.
+    colors as well.
     """
     page.add_style_tag(content=f"{ALL_LAID_OUT} {NO_SHADOWS}")
     found = page.evaluate(ODD_FORMULAS)
@@ -264,7 +264,7 @@ def inaccessible(page: Page, *, schemes: tuple[str, ...] = ("light", "dark")) ->
     found += [f"on a phone, {fault}" for fault in violations(page, *BY_WIDTH)]
     resize(page, DESK)
     found += violations(page, without=("color-contrast", "scrollable-region-focusable"))
-    page.evaluate(COLOURED_CODE)
+    page.evaluate(COLORED_CODE)
     page.evaluate(ALL_OPEN)  # what a reader may open has to be made out as well
     for width in (PHONE, DESK):
         resize(page, width)
@@ -481,7 +481,7 @@ class TestTheChecks:
             ("</article></main><p class='phone'>outside</p>", "on a phone, region"),
             ("<h3>two levels down</h3>", "heading-order"),
             ("<button aria-label='other'>words</button>", "label-content-name-mismatch"),
-            ("<p><math style='color: #eee'><mi>x</mi></math></p>", "the colour of a formula"),
+            ("<p><math style='color: #eee'><mi>x</mi></math></p>", "the color of a formula"),
         ],
     )
     def test_a_violation_is_noticed_where_it_is(

@@ -52,7 +52,7 @@ suppress_warnings = ["config.cache"]
     "index.md": "# A small book\n\n```{toctree}\nchapters/01_a\nchapters/about\n"
     "chapters/changelog\n```\n",
     "chapters/about.md": "# About\n\n(how-to-cite)=\n## How to cite\n\n```{how-to-cite}\n```\n\n"
-    "(licences)=\n## Licences\n\nText.\n",
+    "(licenses)=\n## Licenses\n\nText.\n",
     "chapters/changelog.md": "# Changelog\n\nText.\n",
 }
 
@@ -233,7 +233,7 @@ def test_the_page_for_lost_readers_leads_to_every_chapter_and_to_a_search(site: 
     assert form.find("input", attrs={"name": "q"})["id"] == form.label["for"]
 
 
-def test_the_book_shows_how_to_cite_it_and_its_licences(site: Path) -> None:
+def test_the_book_shows_how_to_cite_it_and_its_licenses(site: Path) -> None:
     said = pages.parse(site / "chapters" / "about.html").article.get_text()
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert f"{cited['title']} (Version {cited['version']}) [Computer software]." in said
@@ -285,7 +285,7 @@ def test_a_chapter_has_a_card_with_a_number(name: str) -> None:
     assert len(textwrap.wrap(card["words"], cards.WORDS_WIDE)) <= 3
 
 
-def test_a_card_has_the_colours_of_the_logo() -> None:
+def test_a_card_has_the_colors_of_the_logo() -> None:
     logo = (ROOT / "_static" / "logo.svg").read_text(encoding="utf-8")
     assert all(color in logo for color in (cards.DARK, cards.SOFT, cards.LOUD))
 

@@ -26,7 +26,7 @@ PAGES = {
     figures.DragScores: "chapters/03_saturation.html",
     figures.FreezingMap: "chapters/03_saturation.html",
     figures.GradientQuantiles: "chapters/04_gradients.html",
-    figures.Initialiser: "chapters/06_initialization.html",
+    figures.Initializers: "chapters/06_initialization.html",
     figures.JacobianFigure: "chapters/04_gradients.html",
     figures.OnlineSoftmax: "chapters/07_implementation.html",
     figures.Spread: "chapters/02_variance.html",

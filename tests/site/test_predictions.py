@@ -199,7 +199,7 @@ class TestEachKind:
                 figure, form = given(place), place.locator("form")
                 unclear = NONSENSE if isinstance(figure, Estimate) else [None]
                 if figure.content.get("unit") == "%":
-                    unclear = [*NONSENSE, "0.5", "1/2", "−0,5"]  # a half, or half a per cent?
+                    unclear = [*NONSENSE, "0.5", "1/2", "−0,5"]  # a half, or half a percent?
                 for answer in unclear:
                     if answer is not None:
                         form.locator("input").fill(answer)

@@ -149,7 +149,7 @@ def test_a_picture_keeps_its_looks_and_gets_smaller() -> None:
             noise.rotate(180).resize((300, 300), Image.Resampling.BICUBIC),
         ],
     )
-    assert images.few_colours(many) is many, "colours that would be seen to change"
+    assert images.few_colors(many) is many, "colors that would be seen to change"
 
 
 # The site

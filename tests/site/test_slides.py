@@ -1,4 +1,4 @@
-"""Plots as pictures for slides: all of them, on white, with what their licence asks for."""
+"""Plots as pictures for slides: all of them, on white, with what their license asks for."""
 
 from __future__ import annotations
 

@@ -253,8 +253,8 @@ CASES = {
             ],
             "slope_left": [
                 (0.0099, "the slope itself"),
-                (3.96, "per cent"),
-                (4.0, "per cent"),
+                (3.96, "percent"),
+                (4.0, "percent"),
                 (0.99, "more than ten times too large"),
             ],
             "weight_flat": [(0.02566, "the other root"), (0.8873, "the slope is 0.1")],
@@ -492,7 +492,7 @@ CASES = {
             ],
             "share_beyond": [
                 (chi2(14).cdf(2 * math.log(1024)), "below the threshold"),
-                (46, "per cent"),
+                (46, "percent"),
                 (0.5, "median"),
                 (0.475, "too large"),
                 (chi2(13).sf(2 * math.log(1024)), "too small"),

@@ -16,7 +16,7 @@ BOTH = general_score_moments(np.diag(VARIANCES_Q), np.diag(VARIANCES_K))[1]
 MEAN = integrate.quad(lambda x: x * stats.norm.pdf(x), 0, 20)[0]
 VARIANCE = integrate.quad(lambda x: x**2 * stats.norm.pdf(x), 0, 20)[0] - MEAN**2
 ONE = np.eye(64)
-CENTRE, TOTAL = general_score_moments(VARIANCE * ONE, VARIANCE * ONE, mean_q=MEAN, mean_k=MEAN)
+CENTER, TOTAL = general_score_moments(VARIANCE * ONE, VARIANCE * ONE, mean_q=MEAN, mean_k=MEAN)
 WITHIN = general_score_moments(VARIANCE * ONE, VARIANCE * ONE, mean_q=MEAN)[1]
 
 
@@ -94,12 +94,12 @@ CASES = {
     ),
     "rectified": Cases(
         right={
-            "centre": [CENTRE, 10.2, 32 / math.pi, np.float32(10.186)],
+            "center": [CENTER, 10.2, 32 / math.pi, np.float32(10.186)],
             "total": [TOTAL, 14.4, 16 * (1 - 1 / math.pi**2)],
             "within": [WITHIN, 10.9, 16 * (1 - 1 / math.pi), np.array([10.907])],
         },
         wrong={
-            "centre": [
+            "center": [
                 (0, "before the components were rectified"),
                 (0.159, "one product"),
                 (25.5, "alone"),
@@ -111,8 +111,8 @@ CASES = {
                 (16, "has to come off"),
                 (64 * 0.34085**2, "mean zero in both"),
                 (10.9, "part within a row"),
-                (TOTAL + CENTRE**2, "mean square of q·k"),
-                (16 - CENTRE**2, "never negative"),
+                (TOTAL + CENTER**2, "mean square of q·k"),
+                (16 - CENTER**2, "never negative"),
                 (3.79, "standard deviation"),
             ],
             "within": [

@@ -119,10 +119,10 @@ def in_a_reused_buffer(weights, tau):
     return buffer
 
 
-def weigh(centre=lambda keys: keys[0], weights_of=rowwise, divisor=None):
+def weigh(center=lambda keys: keys[0], weights_of=rowwise, divisor=None):
     def function(queries, keys):
         by = math.sqrt(queries.shape[1]) if divisor is None else divisor(queries, keys)
-        return weights_of(queries @ (keys - centre(keys)).T / by)
+        return weights_of(queries @ (keys - center(keys)).T / by)
 
     return function
 
@@ -161,7 +161,7 @@ FIRST_WRONG = {
         "only what came in float32": single(weigh(lambda keys: 0)),
         "weights clipped at 1e-12": lambda q, k: np.clip(weigh()(q, k), 1e-12, 1),
         "weights clipped at 1e-17": lambda q, k: np.maximum(weigh()(q, k), 1e-17),
-        "queries centred too": lambda q, k: weigh(lambda keys: keys.mean(axis=0))(
+        "queries centered too": lambda q, k: weigh(lambda keys: keys.mean(axis=0))(
             q - q.mean(axis=0), k
         ),
         "root of d - 1": weigh(divisor=lambda q, k: math.sqrt(max(q.shape[1] - 1, 1))),
@@ -188,10 +188,10 @@ FIRST_RIGHT = {
         "in a reused buffer": in_a_reused_buffer,
     },
     ("unseen", "weigh"): {
-        "centred by the mean": weigh(lambda keys: keys.mean(axis=0)),
-        "centred by the median": weigh(lambda keys: np.median(keys, axis=0)),
-        "centred by the maximum": weigh(lambda keys: keys.max(axis=0)),
-        "centred by the middle of the range": weigh(lambda k: (k.max(axis=0) + k.min(axis=0)) / 2),
+        "centered by the mean": weigh(lambda keys: keys.mean(axis=0)),
+        "centered by the median": weigh(lambda keys: np.median(keys, axis=0)),
+        "centered by the maximum": weigh(lambda keys: keys.max(axis=0)),
+        "centered by the middle of the range": weigh(lambda k: (k.max(axis=0) + k.min(axis=0)) / 2),
         "by exact sums": by_fsum,
         "by pairwise gaps": by_gaps,
     },
@@ -250,7 +250,7 @@ SECOND_RIGHT = {
     ("fading", "score_variance"): {
         "by Horner's scheme": by_horner,
         "by a matrix": by_matrix,
-        "vectorised": np.vectorize(sum_of_terms, otypes=[float]),
+        "vectorized": np.vectorize(sum_of_terms, otypes=[float]),
         "a partial function": partial(sum_of_terms, longest=None),
         "an object": ScoreVariance(),
         "a method": ScoreVariance().method,
@@ -385,7 +385,7 @@ THIRD_RIGHT = {
         "as lists": lambda scores: count(scores).tolist(),
     },
     ("soften", "slope"): {
-        "centred": slope(),
+        "centered": slope(),
         "by pairs": slope_by_pairs,
     },
     ("soften", "divisor"): {
@@ -485,7 +485,7 @@ FOURTH_WRONG = {
             distance=lambda k: 2 * np.linalg.norm(k - k.mean(axis=0), axis=1).max()
         ),
         "largest coordinate": bound(distance=lambda k: np.ptp(k, axis=0).max()),
-        "neighbours in a ring": bound(
+        "neighbors in a ring": bound(
             distance=lambda k: np.linalg.norm(k - np.roll(k, 1, 0), axis=1).max()
         ),
         "last usefulness less the first": bound(span=lambda u: u[-1] - u[0]),
@@ -866,12 +866,12 @@ NINTH_RIGHT = {
         "plain": adam(),
         "as a list": lambda *of: adam()(*of).tolist(),
     },
-    ("scale-gradient", "slope"): {"centred": scale_slope()},
+    ("scale-gradient", "slope"): {"centered": scale_slope()},
     ("needed-gain", "gain"): {
         "by two logarithms": gain,
         "by log1p": lambda w, n, r: (np.log(n - 1) + np.log(w) - np.log1p(-w)) / (1 - r),
     },
-    ("cooling", "slope"): {"centred": cooling()},
+    ("cooling", "slope"): {"centered": cooling()},
 }
 
 
@@ -994,7 +994,7 @@ LAST_WRONG = {
     ("kurtosis", "three_points"): {
         "no kurtosis of three": [[-2, 0, 2], [1 / 8, 3 / 4, 1 / 8]],
         "a sum of more than one": [[-ROOT, 0, ROOT], [1 / 6, 2 / 3, 1 / 3]],
-        "not normalised": [[-ROOT, 0, ROOT], [1, 4, 1]],
+        "not normalized": [[-ROOT, 0, ROOT], [1, 4, 1]],
         "a mean": [[-ROOT, 0, ROOT], [1 / 6, 5 / 6, 0]],
         "one-sided": [[-ROOT, -ROOT, 0], [1 / 6, 1 / 6, 2 / 3]],
         "negative chance": [[-ROOT, ROOT, 0], [-1 / 6, 1 / 6, 1]],
@@ -1095,7 +1095,7 @@ WRONG_NUMBERS = {
     ("unseen", "free"): [16, 136, 15, 7],
     ("unequal", "variance"): [32 * 16 + 64 / 16, 512, 34, 512 + 64, 65 * 4],
     ("unequal", "divisor"): [math.sqrt(546) / 96, 24],
-    ("rectified", "centre"): [64 / math.pi, 10.1],
+    ("rectified", "center"): [64 / math.pi, 10.1],
     ("rectified", "total"): [64 * 0.341, 64 / 4 - 64 * (1 / (2 * math.pi))],
     ("rectified", "within"): [64 * 0.341 * 0.341],
     ("fading", "pairs"): [64, 3, 186, 64 * 3, 2 * 64 - 3, 126],

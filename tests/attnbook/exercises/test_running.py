@@ -205,7 +205,7 @@ class TestWords:
 
 
 class TestCalling:
-    def test_an_unknown_exercise_is_named_with_its_neighbours(self):
+    def test_an_unknown_exercise_is_named_with_its_neighbors(self):
         with pytest.raises(ValueError, match=r"got 'spreads'; did you mean 'spread'"):
             check("spreads", 1)
 

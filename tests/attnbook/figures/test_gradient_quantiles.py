@@ -227,4 +227,4 @@ class TestWords:
             _, median, _, _, around, about = stored(*place)
             assert 1 <= about <= 10
             assert median < 1e-11 or 1 <= around <= 20
-        assert content["ends within per cent"] <= 50
+        assert content["ends within percent"] <= 50

@@ -1,0 +1,70 @@
+// The figure in which the variance of the logits depends on who drew the weights; see
+// initializers.py. The build puts initializers.json in front of it as `table`.
+
+const [WIDE, ROW, HIGH, LEAST, MOST, KEYS] = [600, 20, 100, 2e-4, 2e2, 16];
+// what is left of the variance of a normal number that is cut off at two standard deviations
+const KEPT = 0.7737413035499232;
+// the variances of a component of q and of k, times the square of what multiplies q·k, times d_k
+const PREDICTED = {
+  multihead_attention: () => 1 / 4,
+  xavier_square: () => 1,
+  xavier_head: (d_model, d_k) => ((2 * d_model) / (d_model + d_k)) ** 2,
+  linear: () => 1 / 9,
+  gpt2: (d_model) => (d_model * 0.02 ** 2) ** 2,
+  bert: (d_model) => (d_model * KEPT * 0.02 ** 2) ** 2,
+  t5: () => 1,
+  mup: (d_model, d_k) => 1 / d_k,
+  mup_8: (d_model, d_k) => 64 / d_k,
+};
+
+const across = (variance) => (WIDE * Math.log10(variance / LEAST)) / Math.log10(MOST / LEAST);
+
+/** Predicted variance, sampled variance and its standard error of each scheme. */
+function variances({ d_model, d_k, cosine }) {
+  const { schemes, cosines, model_widths, head_widths, ratios, errors } = table;
+  return schemes.map((scheme, place) => {
+    let cell = place * cosines.length + cosines.indexOf(cosine);
+    cell = cell * model_widths.length + model_widths.indexOf(d_model);
+    cell = cell * head_widths.length + head_widths.indexOf(d_k);
+    const variance = PREDICTED[scheme](d_model, d_k) * (1 - cosine);
+    return [variance, (variance * ratios[cell]) / 1000, (variance * errors[cell]) / 1000];
+  });
+}
+
+function row(variance) {
+  const drawn = normals(1, 0, KEYS);
+  const mean = sum(drawn) / KEYS;
+  const own = sum(drawn.map((g) => (g - mean) ** 2)) / (KEYS - 1);
+  return softmax(drawn.map((g) => Math.sqrt(variance / own) * (g - mean)));
+}
+
+function render({ model, el }) {
+  return connect({ model, el }, ["scheme", "d_model", "d_k", "cosine"], (state) => {
+    const { scheme, d_model, d_k, cosine } = state;
+    const all = variances(state);
+    const chosen = table.schemes.indexOf(scheme);
+    const names = [...el.querySelectorAll(".figure-rules span")];
+    names.forEach((name, place) => name.classList.toggle("chosen", place === chosen));
+    const part = (name, d) => el.querySelector(`svg .${name}`).setAttribute("d", d);
+    const each = (draw) => all.map((values, place) => draw(values, ROW * place)).join("");
+    const middle = ROW / 2;
+    part("band", `M0 ${ROW * chosen}h${WIDE}v${ROW}h${-WIDE}z`);
+    part("predicted", each(([variance], top) =>
+      `M${number(across(variance))} ${top + 2}v${ROW - 4}`));
+    part("errors", each(([, mean, error], top) =>
+      `M${number(across(mean - 2 * error))} ${top + middle}H${number(across(mean + 2 * error))}`));
+    part("dots", each(([, mean], top) => `M${number(across(mean))} ${top + middle}h0`));
+    const p = row(all[chosen][0]);
+    part("bars", rootBars(p, WIDE, HIGH));
+    const more = all[chosen].map((value) => value * (1 + 1e-9));
+    const places = 3 - Math.floor(Math.log10(more[0]));
+    const [expected, mean, error] = more.map((value) => value.toFixed(places));
+    return `${names[chosen].textContent}, model width ${d_model}, head width ${d_k}, cosine ` +
+      `${cosine}: the variance is predicted as ${expected} and sampled as ${mean} ± ${error} ` +
+      `in ${table.draws} draws. A row of ${KEYS} such logits has ` +
+      `${effectivePositions(p).toFixed(1)} effective positions; its largest weight is ` +
+      `${Math.max(...p).toFixed(2)}.`;
+  });
+}
+
+export default { render };

@@ -1,0 +1,36 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def atomic_write(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
+    """Write a file so that an interruption leaves the old one or the new one, never half of it.
+
+    Two processes may write the same file at a time; one of them comes last.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; its folder is made where it is missing.
+    content : str or bytes
+        What to write. A text is written in UTF-8; what UTF-8 cannot hold becomes a question mark.
+    mode : int
+        Who may read and write it. It holds before the first byte is written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    descriptor, name = tempfile.mkstemp(prefix=".part-", dir=path.parent)
+    part = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if hasattr(os, "fchmod"):  # Windows has none before Python 3.13
+                os.fchmod(descriptor, mode)
+            file.write(raw)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,1 @@
+"""Where results are kept, for the grader and for nbgrader's formgrader."""

@@ -1,0 +1,749 @@
+"""The gradebook: nbgrader's database, with a few tables of the grader's own beside nbgrader's.
+
+nbgrader's tables hold what its formgrader shows and where marks by hand are entered; the tables
+named ``grading_…`` hold what nbgrader has no place for: statuses, digests, secrets, messages, and
+marks by hand that wait for their paragraph to come back. Points are kept once, by nbgrader.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
+
+import nbgrader.api as nb
+from nbgrader import utils
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from book.files import atomic_write
+from grading.gradebook.database import (
+    BY_HAND,
+    COURSE,
+    NAME,
+    RESULTS,
+    RUNS,
+    database_url,
+    open_database,
+    writing,
+)
+from grading.results import Mark, Result, Status, Student
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+    from grading.problem_set import ProblemSet
+
+__all__ = ["Book", "Dropped", "database_url", "write_autograded", "write_course"]
+
+CHECK = "_check"
+STATUSES = get_args(Status)
+FINAL = ("graded", "invalid")
+CHANGED = "the problem set has other questions or points than when this was graded: grade it again"
+PAGE = 500
+INSERT = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+
+# nbgrader's tables
+ASSIGNMENT = nb.Assignment.__table__
+NOTEBOOK = nb.Notebook.__table__
+CELL = nb.BaseCell.__table__
+GRADE_CELL = nb.GradeCell.__table__
+SOLUTION_CELL = nb.SolutionCell.__table__
+STUDENT = nb.Student.__table__
+SUBMISSION = nb.SubmittedAssignment.__table__
+SUBMITTED = nb.SubmittedNotebook.__table__
+GRADE = nb.Grade.__table__
+COMMENT = nb.Comment.__table__
+
+
+class Dropped(NamedTuple):
+    """A mark entered by hand that a new grading took away.
+
+    The paragraph is another one, or its points are, or the submission is not graded any more, or
+    the mark was for a question that the grader checks. One for a paragraph comes back with it.
+
+    Attributes
+    ----------
+    student_id, question : str
+        Whose mark, and for what.
+    points : float
+        What it was.
+    """
+
+    student_id: str
+    question: str
+    points: float
+
+
+@dataclass(frozen=True)
+class _Question:
+    """The cell that nbgrader stores the points of a question for, and the points."""
+
+    cell_id: str
+    maximum: float
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What nbgrader's tables call a problem set, its questions and its answer cells."""
+
+    assignment_id: str
+    notebook_id: str
+    questions: dict[str, _Question]
+    solutions: dict[str, str]
+
+
+class _ByHand(NamedTuple):
+    """What a person entered for one question in formgrader."""
+
+    points: float | None = None
+    extra: float | None = None
+    comment: str | None = None
+
+
+_Key = tuple[type[Any], str]
+_Entered = dict[tuple[str, str], _ByHand]
+
+
+class Book:
+    """The gradebook of a course. Only one process at a time may grade into it.
+
+    An empty database gets its tables. A ValueError says why the database at `url` (see
+    `database_url`) cannot be reached, or that it is not a gradebook of this version of nbgrader.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     with Book(f"sqlite:///{out}/gradebook.db") as book:
+    ...         book.digests("problem_set_1")
+    {}
+    """
+
+    def __init__(self, url: str) -> None:
+        self._gradebook = open_database(database_url(url))
+        self._prepared: dict[str, _Prepared] = {}
+
+    def __enter__(self) -> Self:
+        """Return the open gradebook."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the gradebook."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._gradebook.close()
+
+    def prepare(self, problem_set: ProblemSet) -> int:
+        """Store a problem set as nbgrader does when it generates an assignment.
+
+        What is stored already is updated. Where questions were added or taken away, or give other
+        points, marks that were made for the old ones are taken away too: those submissions are
+        ``needs-review`` until they are graded again. The result counts the submissions that lost
+        their marks that way. Hidden checks stay out of the database.
+        """
+        self._prepared.pop(problem_set.name, None)
+        with writing(self._engine) as connection, Session(connection) as session:
+            notebook_id = _store_notebook(session, problem_set)
+            stored = _stored_cells(session, notebook_id)
+            wanted = _wanted_cells(problem_set.released.cells)
+            before = {key: getattr(cell, "max_score", 0.0) for key, cell in stored.items()}
+            after = {key: values.get("max_score", 0.0) for key, values in wanted.items()}
+            outdated = 0
+            if stored and _questions_differ(before, after):
+                outdated = _outdate(connection, problem_set.name)
+            _store_cells(session, notebook_id, stored, wanted)
+        return outdated
+
+    def record(self, result: Result, run: str) -> list[Dropped]:
+        """Write down what became of one submission: see `record_many`."""
+        return self.record_many([result], run)
+
+    def record_many(self, results: Sequence[Result], run: str) -> list[Dropped]:
+        """Write down what became of some submissions, all of them or none.
+
+        Whatever marks stood for these students and this problem set are taken away first. A mark
+        that a person entered for a paragraph stays if the paragraph and its points are unchanged
+        (`Result.paragraphs`); otherwise it is kept aside and comes back with the same paragraph.
+        All results are of one problem set, one for each student; some hundreds are quickest. They
+        were made in one `run` of the grader: see `secret`. The result lists the marks by hand that
+        stand no more. If the problem set is not prepared or a result does not fit it, a ValueError
+        is raised and nothing written.
+        """
+        if not results:
+            return []
+        assignment = results[0].assignment
+        with writing(self._engine) as connection:
+            prepared = self._cells(connection, assignment)
+            for result in results:
+                _check(result, assignment, prepared)
+            students = [result.student.student_id for result in results]
+            if len(set(students)) < len(students):
+                raise ValueError("results must be of different students; got one twice")
+            _store_students(connection, [result.student for result in results])
+            entered = _withdraw(connection, assignment, students)
+            graded = [result for result in results if result.status == "graded"]
+            kept = _kept(connection, assignment, graded)
+            _store_marks(connection, prepared, graded, kept)
+            _store_results(connection, results, run)
+        return [
+            Dropped(*key, (hand.points or 0.0) + (hand.extra or 0.0))
+            for key, hand in sorted(entered.items())
+            if (hand.points is not None or hand.extra is not None) and key not in kept
+        ]
+
+    def secret(self, assignment: str, run: str) -> int:
+        """Return the secret of a run, from which hidden checks draw their inputs.
+
+        These are 128 random bits, made when the run is first asked for and kept in the database, so
+        that every mark can be computed again. Each run has its own, also one that continues
+        another.
+        """
+        with writing(self._engine) as connection:
+            chosen = (RUNS.c.assignment == assignment) & (RUNS.c.run == run)
+            stored = connection.scalar(select(RUNS.c.secret).where(chosen))
+            if stored is None:
+                stored = secrets.token_hex(16)
+                row = {"assignment": assignment, "run": run, "secret": stored}
+                connection.execute(insert(RUNS), row | {"started": datetime.now(UTC)})
+        return int(stored, 16)
+
+    def secret_of(self, assignment: str, student_id: str) -> int:
+        """Return the secret with which a submission was graded.
+
+        Raises ValueError if nothing is recorded for that student, or its run never asked for a
+        secret.
+        """
+        query = (
+            select(RUNS.c.secret)
+            .join(
+                RESULTS, (RESULTS.c.run == RUNS.c.run) & (RESULTS.c.assignment == RUNS.c.assignment)
+            )
+            .where(RESULTS.c.assignment == assignment, RESULTS.c.student_id == student_id)
+        )
+        with self._engine.connect() as connection:
+            stored = connection.scalar(query)
+        if stored is None:
+            raise ValueError(f"no secret is known for {student_id!r} and {assignment!r}")
+        return int(stored, 16)
+
+    def digests(self, assignment: str) -> dict[str, str]:
+        """Return the digest of each submission whose result is final, by student.
+
+        Those are graded or invalid; the same digest again need not be graded again.
+        """
+        query = select(RESULTS.c.student_id, RESULTS.c.digest).where(
+            RESULTS.c.assignment == assignment,
+            RESULTS.c.status.in_(FINAL),
+            RESULTS.c.digest != "",
+        )
+        with self._engine.connect() as connection:
+            return dict(connection.execute(query).all())
+
+    def results(self, assignment: str) -> Iterator[Result]:
+        """Return what is recorded, by student, with the marks entered by hand meanwhile.
+
+        Comments entered there are in them; notebooks and feedback are not. Some hundreds are read
+        at a time, and nothing is locked in between: formgrader and `record` may write meanwhile.
+        """
+        last = ""
+        while page := self._page(assignment, last):
+            yield from page
+            last = page[-1].student.student_id
+
+    @property
+    def _engine(self) -> Engine:
+        """Return nbgrader's connection to the database."""
+        return self._gradebook.engine
+
+    def _cells(self, connection: Connection, assignment: str) -> _Prepared:
+        """Return what nbgrader's tables call the cells of a problem set."""
+        if assignment not in self._prepared:
+            self._prepared[assignment] = _read_cells(connection, assignment)
+        return self._prepared[assignment]
+
+    def _page(self, assignment: str, last: str) -> list[Result]:
+        """Return the results of the students that come after one."""
+        query = (
+            select(RESULTS)
+            .where(RESULTS.c.assignment == assignment, RESULTS.c.student_id > last)
+            .order_by(RESULTS.c.student_id)
+            .limit(PAGE)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+            students = [row.student_id for row in rows]
+            points = _points(connection, assignment, students)
+            comments = _comments(connection, assignment, students)
+        return [_result(row, points, comments) for row in rows]
+
+
+def write_autograded(out: Path, result: Result) -> Path:
+    """Write a notebook as it ran to where formgrader looks for it, or take away an older one.
+
+    It is ``autograded/<student>/<assignment>/<assignment>.ipynb`` in the course folder. Raises
+    ValueError if the student or the problem set has a name that cannot be a folder's.
+    """
+    student = _folder_name("student_id", result.student.student_id)
+    assignment = _folder_name("assignment", result.assignment)
+    path = out / "autograded" / student / assignment / f"{assignment}.ipynb"
+    if result.status == "graded" and result.notebook:
+        atomic_write(path, result.notebook, mode=0o600)
+    else:
+        path.unlink(missing_ok=True)
+    return path
+
+
+def write_course(out: Path, url: str, source: Path) -> Path:
+    """Write what formgrader needs besides the database: its settings and the source notebook.
+
+    ``jupyter lab`` has to be started in the course folder `out`. The address may hold a password,
+    so that nobody else may read the settings, ``nbgrader_config.py``, whose path is returned. The
+    copy of the source notebook shows formgrader that there is one.
+    """
+    address = database_url(url).render_as_string(hide_password=False)
+    settings = out / "nbgrader_config.py"
+    atomic_write(
+        settings,
+        '"""Settings of nbgrader: start jupyter lab in this folder to mark by hand."""\n\n'
+        "from pathlib import Path\n\n"
+        "from nbconvert.filters import clean_html, markdown2html\n\n"
+        "c = get_config()\n"
+        "# what students wrote may hold HTML, which must not run in the browser of who marks it\n"
+        "clean = {'markdown2html': lambda source: clean_html(markdown2html(source))}\n"
+        "c.HTMLExporter.filters = clean\n"
+        "c.CourseDirectory.root = str(Path(__file__).resolve().parent)\n"
+        f"c.CourseDirectory.db_url = {address!r}\n",
+        mode=0o600,
+    )
+    copy = out / "source" / source.stem / source.name
+    atomic_write(copy, source.read_text(encoding="utf-8"), mode=0o600)
+    return settings
+
+
+def _folder_name(what: str, name: str) -> str:
+    """Return a name if it names one folder, here and now."""
+    length = len(name.encode("utf-8", "replace"))
+    steers = any(each in "/\\" or not each.isprintable() for each in name)
+    if name in ("", ".", "..") or steers or length > 200:
+        raise ValueError(f"{what} must be usable as the name of a folder; got {name!r}")
+    return name
+
+
+def _store_notebook(session: Session, problem_set: ProblemSet) -> str:
+    """Store the assignment and its one notebook; return nbgrader's id of the notebook."""
+    name = problem_set.name
+    assignment = session.scalar(select(nb.Assignment).where(nb.Assignment.name == name))
+    if assignment is None:
+        assignment = nb.Assignment(name, course_id=COURSE)
+        session.add(assignment)
+        session.flush()
+    same = (nb.Notebook.assignment_id == assignment.id) & (nb.Notebook.name == name)
+    notebook = session.scalar(select(nb.Notebook).where(same))
+    if notebook is None:
+        notebook = nb.Notebook(name=name, assignment_id=assignment.id)
+        session.add(notebook)
+    notebook.kernelspec = json.dumps(problem_set.released.metadata.get("kernelspec", {}))
+    session.flush()
+    return notebook.id
+
+
+def _stored_cells(session: Session, notebook_id: str) -> dict[_Key, Any]:
+    """Return the cells of a notebook that nbgrader has, by kind and name."""
+    kinds = (nb.GradeCell, nb.SolutionCell, nb.SourceCell)
+    return {
+        (kind, cell.name): cell
+        for kind in kinds
+        for cell in session.scalars(select(kind).where(kind.notebook_id == notebook_id))
+    }
+
+
+def _wanted_cells(cells: Iterable[NotebookNode]) -> dict[_Key, dict[str, Any]]:
+    """Return what nbgrader stores of the cells of a notebook, by kind and name."""
+    wanted: dict[_Key, dict[str, Any]] = {}
+    for cell in cells:
+        marks = cell.metadata.get("nbgrader", {})
+        grade, solution = utils.is_grade(cell), utils.is_solution(cell)
+        if grade:
+            points = {"max_score": float(marks["points"]), "cell_type": cell.cell_type}
+            wanted[nb.GradeCell, marks["grade_id"]] = points
+        if solution:
+            wanted[nb.SolutionCell, marks["grade_id"]] = {}
+        if grade or solution or utils.is_locked(cell):
+            wanted[nb.SourceCell, marks["grade_id"]] = {
+                "cell_type": cell.cell_type,
+                "locked": utils.is_locked(cell),
+                "source": cell.source,
+                "checksum": marks.get("checksum"),
+            }
+    return wanted
+
+
+def _questions_differ(before: dict[_Key, float], after: dict[_Key, float]) -> bool:
+    """Return whether other cells than before are answered or give points, or other points."""
+    first, second = (
+        {(*key, points) for key, points in cells.items() if key[0] is not nb.SourceCell}
+        for cells in (before, after)
+    )
+    return first != second
+
+
+def _store_cells(
+    session: Session,
+    notebook_id: str,
+    stored: dict[_Key, Any],
+    wanted: dict[_Key, dict[str, Any]],
+) -> None:
+    """Make the cells that nbgrader has those that it should have."""
+    for key in stored.keys() - wanted.keys():
+        session.delete(stored[key])
+    for key, values in wanted.items():
+        kind, name = key
+        cell = stored.get(key) or kind(name=name, notebook_id=notebook_id)
+        for column, value in values.items():
+            setattr(cell, column, value)
+        session.add(cell)
+    session.flush()
+
+
+def _outdate(connection: Connection, assignment: str) -> int:
+    """Take all marks of a problem set away; return how many submissions lost theirs."""
+    _withdraw(connection, assignment, None)
+    graded = (RESULTS.c.assignment == assignment) & (RESULTS.c.status == "graded")
+    changed = update(RESULTS).where(graded)
+    values = {"status": "needs-review", "message": CHANGED, "digest": ""}
+    return connection.execute(changed.values(values)).rowcount
+
+
+def _read_cells(connection: Connection, assignment: str) -> _Prepared:
+    """Return what nbgrader's tables call the cells of a problem set."""
+    found = connection.execute(
+        select(ASSIGNMENT.c.id.label("assignment_id"), NOTEBOOK.c.id.label("notebook_id"))
+        .join(NOTEBOOK, NOTEBOOK.c.assignment_id == ASSIGNMENT.c.id)
+        .where(ASSIGNMENT.c.name == assignment, NOTEBOOK.c.name == assignment)
+    ).one_or_none()
+    if found is None:
+        raise ValueError(f"the problem set {assignment!r} is not in the gradebook: prepare it")
+    here = CELL.c.notebook_id == found.notebook_id
+    graded = select(CELL.c.name, CELL.c.id, GRADE_CELL.c.max_score).join(GRADE_CELL).where(here)
+    answers = select(CELL.c.name, CELL.c.id).join(SOLUTION_CELL).where(here)
+    questions = {
+        row.name.removesuffix(CHECK): _Question(row.id, row.max_score)
+        for row in connection.execute(graded)
+    }
+    solutions = dict(connection.execute(answers).all())
+    return _Prepared(found.assignment_id, found.notebook_id, questions, solutions)
+
+
+def _check(result: Result, assignment: str, prepared: _Prepared) -> None:
+    """Refuse a result that does not fit the problem set."""
+    student = result.student.student_id
+    if not 0 < len(student) <= NAME or _storable(student) != student:
+        raise ValueError(f"student_id must have 1 to {NAME} plain characters; got {student!r}")
+    if result.assignment != assignment:
+        raise ValueError(f"results must be of {assignment!r} only; got {result.assignment!r}")
+    if result.status not in STATUSES:
+        raise ValueError(f"status must be one of {STATUSES}; got {result.status!r}")
+    if result.status == "graded":
+        _check_marks(result, prepared)
+    elif any(mark.points is not None for mark in result.marks):
+        raise ValueError(f"only a graded submission has points; that of {student!r} is not")
+
+
+def _check_marks(result: Result, prepared: _Prepared) -> None:
+    """Refuse marks that are not one for each question, within its points."""
+    maxima = {mark.question: mark.maximum for mark in result.marks}
+    wanted = {name: question.maximum for name, question in prepared.questions.items()}
+    if maxima != wanted or len(result.marks) != len(wanted):
+        raise ValueError(f"marks must be for the questions and points {wanted}; got {maxima}")
+    for mark in result.marks:
+        if mark.points is not None and not 0 <= mark.points <= mark.maximum:
+            raise ValueError(
+                f"points of {mark.question} must be from 0 to {mark.maximum}; got {mark.points}"
+            )
+
+
+def _storable(value: str, length: int | None = None) -> str:
+    """Return a text without what a database cannot hold, and no longer than it has room for."""
+    return value.encode("utf-8", "replace").decode().replace("\0", "?")[:length]
+
+
+def _store_students(connection: Connection, students: Iterable[Student]) -> None:
+    """Store who submitted; an email address that was entered in formgrader stays."""
+    rows = [
+        {"id": student.student_id, "lms_user_id": _storable(student.lms_id, NAME) or None}
+        | dict(zip(("first_name", "last_name"), _names(student.name), strict=True))
+        for student in students
+    ]
+    added = INSERT[connection.dialect.name](STUDENT)
+    columns = {name: added.excluded[name] for name in rows[0] if name != "id"}
+    connection.execute(added.on_conflict_do_update(index_elements=["id"], set_=columns), rows)
+
+
+def _names(name: str) -> tuple[str, str]:
+    """Return the first and the last name as formgrader wants them; it shows nothing without both.
+
+    They are a guess, and nothing but formgrader uses them.
+    """
+    last, comma, first = name.partition(",")
+    if not comma:
+        first, _, last = name.rpartition(" ")
+    return _storable(first.strip(), NAME), _storable(last.strip(), NAME)
+
+
+def _withdraw(connection: Connection, assignment: str, students: list[str] | None) -> _Entered:
+    """Take the marks of some students, or of all, away; return what was entered by hand."""
+    found = (
+        select(SUBMISSION.c.id)
+        .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
+        .where(ASSIGNMENT.c.name == assignment)
+    )
+    if students is not None:
+        found = found.where(SUBMISSION.c.student_id.in_(students))
+    if connection.execute(found.limit(1)).first() is None:
+        return {}
+    entered = _entered(connection, found)
+    _put_aside(connection, assignment, students, entered)
+    notebooks = select(SUBMITTED.c.id).where(SUBMITTED.c.assignment_id.in_(found))
+    connection.execute(delete(GRADE).where(GRADE.c.notebook_id.in_(notebooks)))
+    connection.execute(delete(COMMENT).where(COMMENT.c.notebook_id.in_(notebooks)))
+    connection.execute(delete(SUBMITTED).where(SUBMITTED.c.assignment_id.in_(found)))
+    connection.execute(delete(SUBMISSION).where(SUBMISSION.c.id.in_(found)))
+    return entered
+
+
+def _entered(connection: Connection, submissions: Select[tuple[str]]) -> _Entered:
+    """Return what people entered in formgrader, and let nobody enter more until this is over."""
+    entered: _Entered = {}
+    grades = _of_cells(GRADE, GRADE.c.manual_score, GRADE.c.extra_credit)
+    grades = grades.where(SUBMISSION.c.id.in_(submissions)).with_for_update(of=GRADE)
+    for student, cell, points, extra in connection.execute(grades):
+        if points is not None or extra is not None:
+            entered[student, cell.removesuffix(CHECK)] = _ByHand(points, extra)
+    comments = _of_cells(COMMENT, COMMENT.c.manual_comment)
+    comments = comments.where(SUBMISSION.c.id.in_(submissions)).with_for_update(of=COMMENT)
+    for student, cell, comment in connection.execute(comments):
+        if comment:
+            hand = entered.get((student, cell), _ByHand())
+            entered[student, cell] = hand._replace(comment=comment)
+    return entered
+
+
+def _of_cells(table: Any, *columns: Any) -> Select[Any]:
+    """Return a query for columns of nbgrader's grades or comments, by student and cell."""
+    return (
+        select(SUBMISSION.c.student_id, CELL.c.name, *columns)
+        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+        .join(table, table.c.notebook_id == SUBMITTED.c.id)
+        .join(CELL, CELL.c.id == table.c.cell_id)
+    )
+
+
+def _put_aside(
+    connection: Connection, assignment: str, students: list[str] | None, entered: _Entered
+) -> None:
+    """Keep what was entered for paragraphs, and forget what was kept before."""
+    query = select(RESULTS.c.student_id, RESULTS.c.marks).where(
+        RESULTS.c.assignment == assignment, RESULTS.c.status == "graded"
+    )
+    if students is not None:
+        query = query.where(RESULTS.c.student_id.in_(students))
+    old, kept = [], []
+    for student, marks in connection.execute(query):
+        for mark in filter(lambda each: each["paragraph"], marks):
+            question = mark["question"]
+            key = {"student": student, "question": question, "paragraph": mark["paragraph"]}
+            old.append(key)
+            if hand := entered.get((student, question)):
+                kept.append(key | hand._asdict() | {"maximum": mark["maximum"]})
+    if old:
+        connection.execute(
+            delete(BY_HAND).where(
+                BY_HAND.c.assignment == assignment,
+                BY_HAND.c.student_id == bindparam("student"),
+                BY_HAND.c.question == bindparam("question"),
+                BY_HAND.c.paragraph == bindparam("paragraph"),
+            ),
+            old,
+        )
+    if kept:
+        rows = [{"assignment": assignment, "student_id": row.pop("student"), **row} for row in kept]
+        connection.execute(insert(BY_HAND), rows)
+
+
+def _kept(connection: Connection, assignment: str, graded: Sequence[Result]) -> _Entered:
+    """Return what was entered by hand for the paragraphs as they are now."""
+    now = {
+        (result.student.student_id, mark.question, result.paragraphs[mark.question], mark.maximum)
+        for result in graded
+        for mark in result.marks
+        if result.paragraphs.get(mark.question)
+    }
+    students = [result.student.student_id for result in graded]
+    query = select(BY_HAND).where(
+        BY_HAND.c.assignment == assignment, BY_HAND.c.student_id.in_(students)
+    )
+    return {
+        (row.student_id, row.question): _ByHand(row.points, row.extra, row.comment)
+        for row in connection.execute(query)
+        if (row.student_id, row.question, row.paragraph, row.maximum) in now
+    }
+
+
+def _store_marks(
+    connection: Connection, prepared: _Prepared, graded: Sequence[Result], kept: _Entered
+) -> None:
+    """Write nbgrader's rows for submissions that have none."""
+    rows: dict[Any, list[dict[str, Any]]] = {
+        table: [] for table in (SUBMISSION, SUBMITTED, GRADE, COMMENT)
+    }
+    for result in graded:
+        student = result.student.student_id
+        submission, notebook = nb.new_uuid(), nb.new_uuid()
+        rows[SUBMISSION].append(
+            {"id": submission, "assignment_id": prepared.assignment_id, "student_id": student}
+        )
+        rows[SUBMITTED].append(
+            {
+                "id": notebook,
+                "assignment_id": submission,
+                "notebook_id": prepared.notebook_id,
+                "flagged": False,
+            }
+        )
+        for mark in result.marks:
+            hand = kept.get((student, mark.question), _ByHand())
+            grade = _grade(mark, prepared.questions[mark.question].cell_id, hand)
+            rows[GRADE].append(grade | {"notebook_id": notebook})
+        messages = {mark.question: mark.message for mark in result.marks}
+        for name, cell in prepared.solutions.items():
+            rows[COMMENT].append(
+                {
+                    "id": nb.new_uuid(),
+                    "cell_id": cell,
+                    "notebook_id": notebook,
+                    "auto_comment": _storable(messages.get(name, "")) or None,
+                    "manual_comment": kept.get((student, name), _ByHand()).comment,
+                }
+            )
+    for table, new in rows.items():
+        if new:
+            connection.execute(insert(table), new)
+
+
+def _grade(mark: Mark, cell_id: str, hand: _ByHand) -> dict[str, Any]:
+    """Return nbgrader's row for one question, without its notebook."""
+    points = None if mark.points is None else float(mark.points)
+    return {
+        "id": nb.new_uuid(),
+        "cell_id": cell_id,
+        "auto_score": points,
+        "manual_score": hand.points,
+        "extra_credit": hand.extra,
+        "needs_manual_grade": points is None and hand.points is None,
+    }
+
+
+def _store_results(connection: Connection, results: Sequence[Result], run: str) -> None:
+    """Write the grader's own rows in place of those of the same students."""
+    assignment = results[0].assignment
+    students = [result.student.student_id for result in results]
+    same = (RESULTS.c.assignment == assignment) & RESULTS.c.student_id.in_(students)
+    connection.execute(delete(RESULTS).where(same))
+    connection.execute(insert(RESULTS), [_row(result, run) for result in results])
+
+
+def _row(result: Result, run: str) -> dict[str, Any]:
+    """Return the grader's own row for a result."""
+    return {
+        "assignment": result.assignment,
+        "student_id": result.student.student_id,
+        "name": _storable(result.student.name),
+        "lms_id": _storable(result.student.lms_id),
+        "status": result.status,
+        "message": _storable(result.message),
+        "digest": result.digest,
+        "run": run,
+        "cpu_seconds": float(result.cpu_seconds),
+        "marks": [
+            {
+                "question": mark.question,
+                "maximum": float(mark.maximum),
+                "message": _storable(mark.message),
+                "paragraph": result.paragraphs.get(mark.question, ""),
+            }
+            for mark in result.marks
+        ],
+    }
+
+
+def _points(
+    connection: Connection, assignment: str, students: list[str]
+) -> dict[tuple[str, str], float | None]:
+    """Return what each question earned, by student and question; None where it is open."""
+    query = (
+        _of_cells(GRADE, GRADE.c.auto_score, GRADE.c.manual_score, GRADE.c.extra_credit)
+        .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
+        .where(ASSIGNMENT.c.name == assignment, SUBMISSION.c.student_id.in_(students))
+    )
+    points = {}
+    for student, cell, checked, by_hand, extra in connection.execute(query):
+        decided = checked if by_hand is None else by_hand
+        points[student, cell.removesuffix(CHECK)] = (
+            None if decided is None else decided + (extra or 0.0)
+        )
+    return points
+
+
+def _comments(
+    connection: Connection, assignment: str, students: list[str]
+) -> dict[tuple[str, str], str]:
+    """Return what people wrote to the students in formgrader, by student and question."""
+    query = (
+        _of_cells(COMMENT, COMMENT.c.manual_comment)
+        .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
+        .where(ASSIGNMENT.c.name == assignment, SUBMISSION.c.student_id.in_(students))
+    )
+    return {
+        (student, cell): comment for student, cell, comment in connection.execute(query) if comment
+    }
+
+
+def _result(
+    row: Row[Any],
+    points: dict[tuple[str, str], float | None],
+    comments: dict[tuple[str, str], str],
+) -> Result:
+    """Return a result as it is recorded; what a person wrote stands for what a check said."""
+    marks = tuple(
+        Mark(
+            mark["question"],
+            points.get((row.student_id, mark["question"])),
+            mark["maximum"],
+            comments.get((row.student_id, mark["question"])) or mark["message"],
+        )
+        for mark in row.marks
+    )
+    return Result(
+        Student(row.student_id, row.lms_id, row.name),
+        row.assignment,
+        row.status,
+        row.message,
+        marks,
+        row.digest,
+        cpu_seconds=row.cpu_seconds,
+        paragraphs={mark["question"]: mark["paragraph"] for mark in row.marks if mark["paragraph"]},
+    )

@@ -1,0 +1,1 @@
+"""From what students hand in to notebooks in the form of their problem set."""

@@ -1,0 +1,489 @@
+"""What came in: a folder or a platform's zip becomes one submission per student and problem set.
+
+Whose a notebook is, the folder, the file name or the platform says, never the notebook. What is
+not clear is left to a human, what is no notebook is named in the notes, and nothing is dropped.
+
+Canvas calls the files of its download ``<sortable name>[_LATE]_<user>_<attachment>_<file name>``,
+the name in lower case without blanks and punctuation (``lib/content_zipper.rb`` of canvas-lms). It
+adds ``-1``, ``-2`` to the name of a file that the student has uploaded before, and gives every
+upload a larger attachment number. Moodle calls its folders
+``<full name>_<participant>_assignsubmission_file``, older versions with another ``_`` at the end;
+without folders it puts the same before each file name (``mod/assign/classes/downloader.php`` of
+moodle).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grading.intake.roster import Roster, name_words
+from grading.intake.sources import NOTEBOOK, File, Folder, Zip
+from grading.names import composed, is_safe_name, safe_name, shown
+from grading.results import Student, Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from grading.intake.sources import Reader
+    from grading.results import Status
+
+__all__ = ["Collection", "collect", "safe_name"]
+
+CANVAS = re.compile(
+    r"(?:_|^(?=anon_))(?=(?P<user>[0-9]+|anon_[A-Za-z0-9]+)_(?P<serial>[0-9]+)_(?P<base>.+)$)"
+)
+MOODLE = re.compile(r"(?P<name>.*?)_(?P<user>[0-9]+)_assignsubmission_[a-z]+(?:_(?P<base>.*)|$)")
+RESUBMITTED = re.compile(r"-(?:[0-9]{1,2}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
+ANONYMOUS = "participant"
+UNMATCHED = "unmatched~"
+"""Begins the identifier of whom the roster does not list; no roster can have one like it."""
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """Whose a file is by its place and name."""
+
+    name: str
+    platform: str = ""
+    user: str = ""
+    other_users: tuple[str, ...] = ()
+    serial: int = 0
+    base: str = ""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A file with whose it is and what it answers."""
+
+    file: File
+    claim: _Claim
+    student: Student
+    doubt: str
+    assignment: str | None
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A submission whose bytes have still to be read."""
+
+    student: Student
+    assignment: str
+    file: File | None
+    problem: tuple[Status, str] | None
+    origin: str
+
+
+@dataclass
+class Collection:
+    """All submissions of a folder or zip, read one at a time."""
+
+    notes: list[str]  # what was left aside or decided, for the instructor; safe to print
+    # the problem sets of which something came, or the only one that was asked for
+    assignments: tuple[str, ...]
+    _planned: list[_Planned] = field(repr=False)
+    _source: Folder | Zip = field(repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of submissions, missing ones among them."""
+        return len(self._planned)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nobody handed in anything."""
+        return all(
+            each.problem is not None and each.problem[0] == "missing" for each in self._planned
+        )
+
+    def __iter__(self) -> Iterator[Submission]:
+        """Yield one submission after the other, with the bytes of one notebook at a time."""
+        with self._source.opened() as read:
+            for planned in self._planned:
+                yield _submission(planned, read)
+
+
+def _submission(planned: _Planned, read: Reader) -> Submission:
+    """Read one submission."""
+    raw, problem = None, planned.problem
+    if planned.file is not None:
+        raw, trouble = _content(planned.file, read)
+        problem = problem or trouble
+    return Submission(planned.student, planned.assignment, raw, problem, planned.origin)
+
+
+def _content(file: File, read: Reader) -> tuple[bytes | None, tuple[Status, str] | None]:
+    """Return the bytes of a file, or why there are none."""
+    return (None, file.trouble) if file.trouble else read(file)
+
+
+def collect(submissions: Path, roster: Roster | None, assignments: Sequence[str]) -> Collection:
+    """Find out what came from whom.
+
+    Parameters
+    ----------
+    submissions : pathlib.Path
+        A zip of Canvas or Moodle, such a zip extracted, a folder as nbgrader has it,
+        ``<student>/<assignment>/<notebook>.ipynb`` or ``<student>/<notebook>.ipynb``, or one of
+        ``<student>.ipynb``. A folder around all of it does not matter.
+    roster : Roster or None
+        Who takes the course. Without it each name is a student; the files of a platform are then
+        all left to a human, since nothing says what the platform's numbers mean.
+    assignments : sequence of str
+        The problem sets. If there is one, everything answers it; otherwise a folder, the
+        notebook's name or else the name of the zip has to say which.
+
+    Returns
+    -------
+    Collection
+        The submissions in the order of the roster, then whom it does not list; and the notes.
+
+    Raises
+    ------
+    ValueError
+        If there is no such folder, the zip is damaged, or no problem set is given.
+
+    Notes
+    -----
+    Two different notebooks of one student for one problem set are left to a human, unless Canvas
+    says that they are one file uploaded again: then the newest counts, and a note says so.
+    """
+    if not assignments or isinstance(assignments, str):
+        raise ValueError(f"assignments must be names of problem sets; got {assignments!r}")
+    source: Folder | Zip
+    if submissions.is_dir():
+        source = Folder(submissions)
+    elif submissions.is_file():
+        source = Zip(submissions)
+    else:
+        raise ValueError(f"{shown(str(submissions))} came, which is neither a folder nor a file")
+    with source.opened() as read:
+        planner = _Planner(roster, tuple(assignments), submissions.name, read)
+        planner.take(source.files())
+        wanted = planner.wanted()
+        planned = list(planner.plan(wanted))
+    return Collection(planner.notes, wanted, planned, source)
+
+
+class _Planner:
+    """Sorts files by student and problem set, and decides what each student handed in."""
+
+    def __init__(
+        self, roster: Roster | None, assignments: tuple[str, ...], name: str, read: Reader
+    ) -> None:
+        self.roster = roster
+        self.assignments = {composed(each).casefold(): each for each in assignments}
+        self.read = read
+        self.notes: list[str] = []
+        self.notebooks: defaultdict[str, list[_Found]] = defaultdict(list)
+        self.others: defaultdict[str, list[_Found]] = defaultdict(list)
+        # Moodle calls its zip after the assignment
+        by_name = self._named(composed(name))
+        self.default = by_name[0] if len(by_name) == 1 else None
+
+    # where files belong
+
+    def take(self, files: Sequence[File]) -> None:
+        """Sort all files."""
+        kept = [file for file in files if not file.is_ignored]
+        if len(kept) < len(files):
+            self.notes.append(
+                f"{len(files) - len(kept)} files of the operating system or of Jupyter were ignored"
+            )
+        around = self._folders_around(
+            [file.parts for file in kept if file.is_notebook and not file.unsafe]
+        )
+        paths = [file.parts[min(around, len(file.parts) - 1) :] for file in kept]
+        nbgraders = any(self._is_nbgraders(path) for path in paths)
+        for file, path in zip(kept, paths, strict=True):
+            found = self._found(file, path)
+            if not (file.is_notebook or file.trouble):
+                self._take_other(found)
+            elif nbgraders and self._is_of_another(found, path):
+                self.notes.append(f"{file.origin}: not one of the problem sets asked for")
+            else:
+                self.notebooks[found.student.student_id.casefold()].append(found)
+
+    def _is_nbgraders(self, path: tuple[str, ...]) -> bool:
+        """Return whether a path is ``<student>/<assignment>/<notebook>``."""
+        return len(path) == 3 and path[1].casefold() in self.assignments
+
+    def _is_of_another(self, found: _Found, path: tuple[str, ...]) -> bool:
+        """Return whether a path names a problem set that was not asked for, as nbgrader does."""
+        if found.claim.platform or found.file.unsafe or len(path) != 3:
+            return False
+        named = any(folder.casefold() in self.assignments for folder in path[:2])
+        return not named and not self._named(path[2])
+
+    def _take_other(self, found: _Found) -> None:
+        """Note a file that is not a notebook."""
+        is_zip = found.file.parts[-1].casefold().endswith(".zip")
+        what = "a zip within, which was not opened" if is_zip else "not a notebook"
+        self.notes.append(f"{found.file.origin}: {what}")
+        self.others[found.student.student_id.casefold()].append(found)
+
+    def _folders_around(self, paths: list[tuple[str, ...]]) -> int:
+        """Return how many folders are around everything and say nothing."""
+        around = 0
+        while paths and not any(self._is_recognized(path) for path in paths):
+            if len({path[0] for path in paths}) > 1 or min(map(len, paths)) == 1:
+                return 0
+            paths = [path[1:] for path in paths]
+            around += 1
+        return around
+
+    def _is_recognized(self, path: tuple[str, ...]) -> bool:
+        """Return whether a path says whose the file is, as far as can be known."""
+        if self.roster is None:
+            claim = _claim(path, self.assignments)
+            return bool(claim.platform) or (
+                len(path) > 2 and path[1].casefold() in self.assignments
+            )
+        return not self._match(_claim(path, self.assignments, self.roster))[1]
+
+    def _found(self, file: File, path: tuple[str, ...]) -> _Found:
+        """Return whose a file is and what it answers."""
+        if file.unsafe:
+            claim = _Claim(composed("/".join(path)))
+            student, doubt = _stranger(claim), file.unsafe
+        else:
+            claim = _claim(path, self.assignments, self.roster)
+            student, doubt = self._match(claim)
+        return _Found(file, claim, student, doubt, self._assignment(claim, path))
+
+    def _assignment(self, claim: _Claim, path: tuple[str, ...]) -> str | None:
+        """Return the problem set that a file answers, or None if nothing says which."""
+        for folder in path[:-1]:
+            if folder.casefold() in self.assignments:
+                return self.assignments[folder.casefold()]
+        if len(self.assignments) == 1:
+            return next(iter(self.assignments.values()))
+        named = self._named(claim.base or path[-1])
+        if not named:
+            return self.default
+        return named[0] if len(named) == 1 else None
+
+    def _named(self, name: str) -> list[str]:
+        """Return the problem sets that the name of a file names."""
+        stem = _without_ending(name).casefold()
+        return [each for key, each in self.assignments.items() if _says(stem, key)]
+
+    # who somebody is
+
+    def _match(self, claim: _Claim) -> tuple[Student, str]:
+        """Return the student, and why that is in doubt."""
+        if self.roster is None:
+            return self._without_roster(claim)
+        if claim.platform == "Canvas":
+            return _match_canvas(claim, self.roster)
+        if claim.platform == "Moodle":
+            return _match_moodle(claim, self.roster)
+        student = self.roster.by_id(claim.name)
+        if student is None:
+            return _stranger(claim), f"{shown(claim.name)} is not on the roster"
+        return student, ""
+
+    def _without_roster(self, claim: _Claim) -> tuple[Student, str]:
+        """Return a student who is called as the folder or file."""
+        if claim.platform:
+            what = f"{claim.platform} calls the student {shown(claim.user)}"
+            return _stranger(claim), f"{what}; only a roster tells the student number"
+        if not is_safe_name(claim.name):
+            return _stranger(claim), f"{shown(claim.name)!r} cannot be a student number"
+        return Student(claim.name, "", shown(claim.name)), ""
+
+    # what somebody handed in
+
+    def wanted(self) -> tuple[str, ...]:
+        """Return the problem sets of which something came.
+
+        A notebook that does not say what it answers counts only where no other one says it, so that
+        it makes nothing missing for the others.
+        """
+        if len(self.assignments) == 1:
+            return tuple(self.assignments.values())
+        came = {each.assignment for found in self.notebooks.values() for each in found}
+        clear = tuple(each for each in self.assignments.values() if each in came)
+        return clear or (tuple(self.assignments.values()) if came else ())
+
+    def plan(self, wanted: Sequence[str]) -> Iterator[_Planned]:
+        """Yield what is to be submitted, in order."""
+        pools = {key: self._pools(found) for key, found in self.notebooks.items()}
+        listed = [student.student_id.casefold() for student in self.roster or ()]
+        for student, key in zip(self.roster or (), listed, strict=True):
+            for each in wanted:
+                pool = pools.get(key, {}).get(each)
+                yield self._decide(each, pool) if pool else self._missing(student, each)
+        for key in sorted(pools.keys() - set(listed)):
+            for each in wanted:
+                if pool := pools[key].get(each):
+                    yield self._decide(each, pool)
+
+    def _pools(self, found: list[_Found]) -> dict[str, list[_Found]]:
+        """Return what one student may have handed in for each problem set."""
+        clear = [each for each in found if each.assignment is not None]
+        unclear = [each for each in found if each.assignment is None]
+        if clear and unclear:
+            known = {self._digest(each.file) for each in clear}
+            copies = [each for each in unclear if self._digest(each.file) in known]
+            unclear = [each for each in unclear if each not in copies]
+            self.notes += [f"{each.file.origin}: the same as another one" for each in copies]
+        return {
+            each: [one for one in clear if one.assignment == each] + unclear
+            for each in self.assignments.values()
+        }
+
+    def _digest(self, file: File) -> str:
+        """Return what is the same for the same bytes; what cannot be read is like nothing else."""
+        raw, _ = _content(file, self.read)
+        return file.origin if raw is None else hashlib.sha256(raw).hexdigest()
+
+    def _decide(self, assignment: str, pool: list[_Found]) -> _Planned:
+        """Return what one student handed in for one problem set."""
+        different = self._newest(self._different(pool))
+        first = different[0]
+        origin = "; ".join(each.file.origin for each in different[:5])
+        doubts = [first.doubt] if first.doubt else []
+        if len(different) > 1:
+            doubts.append(f"{len(different)} different notebooks came: {origin}")
+        elif first.assignment is None:
+            doubts.append("neither folder nor file says which problem set this answers")
+        problem: tuple[Status, str] | None = None
+        if doubts:
+            problem = ("needs-review", "; ".join(doubts))
+        file = first.file if len(different) == 1 else None
+        return _Planned(first.student, assignment, file, problem, origin)
+
+    def _different(self, pool: list[_Found]) -> list[_Found]:
+        """Return the files that differ in their bytes."""
+        if len(pool) == 1:
+            return pool
+        by_digest: dict[str, _Found] = {}
+        for each in pool:
+            by_digest.setdefault(self._digest(each.file), each)
+        if len(by_digest) == 1:
+            self.notes.append(f"{pool[0].file.origin}: came {len(pool)} times, the same each time")
+        return list(by_digest.values())
+
+    def _newest(self, different: list[_Found]) -> list[_Found]:
+        """Return the last upload alone, if Canvas says that all are one file uploaded again."""
+        if len(different) == 1 or not all(
+            each.claim.platform == "Canvas" and not each.doubt for each in different
+        ):
+            return different
+        stems = [_without_ending(each.claim.base).casefold() for each in different]
+        first = min(stems, key=len)
+        if any(first not in (stem, RESUBMITTED.sub("", stem)) for stem in stems):
+            return different
+        newest = max(different, key=lambda each: each.claim.serial)
+        older = ", ".join(each.file.origin for each in different if each is not newest)
+        self.notes.append(f"{newest.file.origin}: counts as the newest, in place of {older}")
+        return [newest]
+
+    def _missing(self, student: Student, assignment: str) -> _Planned:
+        """Return that somebody on the roster handed in nothing, or no notebook."""
+        others = self.others.get(student.student_id.casefold(), [])
+        clear = [each.file.origin for each in others if each.assignment == assignment]
+        unclear = [each.file.origin for each in others if each.assignment is None]
+        problem: tuple[Status, str] = ("missing", "nothing was handed in")
+        if clear:
+            problem = ("invalid", f"no notebook was handed in, only {', '.join(clear[:5])}")
+        elif unclear:
+            problem = ("missing", f"no notebook was handed in; perhaps {', '.join(unclear[:5])}")
+        return _Planned(student, assignment, None, problem, "; ".join(clear[:5]))
+
+
+def _claim(
+    path: tuple[str, ...], assignments: Iterable[str], roster: Roster | None = None
+) -> _Claim:
+    """Return whose a file is by its path; what the student named comes last."""
+    folders = [part for part in path[:-1] if part.casefold() not in assignments]
+    for folder in folders[:1]:
+        if match := MOODLE.fullmatch(folder):
+            return _Claim(match["name"], "Moodle", match["user"], base=path[-1])
+        return _Claim(folder, base=path[-1])
+    stem = _without_ending(path[-1])
+    if roster is not None and roster.by_id(stem) is not None:
+        return _Claim(stem)
+    if match := MOODLE.fullmatch(path[-1]):
+        return _Claim(match["name"], "Moodle", match["user"], base=match["base"] or "")
+    if readings := list(CANVAS.finditer(path[-1])):
+        return _canvas_claim(path[-1], readings)
+    return _Claim(_without_assignment(stem, assignments, roster))
+
+
+def _canvas_claim(name: str, readings: list[re.Match[str]]) -> _Claim:
+    """Return what Canvas says; what comes first is its own, what follows may be the student's."""
+    first = readings[0]
+    return _Claim(
+        name[: first.start()].removesuffix("_LATE"),
+        "Canvas",
+        first["user"],
+        tuple(each["user"] for each in readings[1:]),
+        int(first["serial"]),
+        first["base"],
+    )
+
+
+def _without_assignment(stem: str, assignments: Iterable[str], roster: Roster | None) -> str:
+    """Return the name of a file without the problem set that it may name before or after."""
+    for each in assignments:
+        match = re.fullmatch(
+            rf"{re.escape(each)}[-_ ](?P<after>.+)|(?P<before>.+)[-_ ]{re.escape(each)}",
+            stem,
+            re.IGNORECASE,
+        )
+        rest = match and (match["after"] or match["before"])
+        if rest and (roster is None or roster.by_id(rest) is not None):
+            return rest
+    return stem
+
+
+def _without_ending(name: str) -> str:
+    """Return the name of a notebook without its ending."""
+    return name[: -len(NOTEBOOK)] if name.casefold().endswith(NOTEBOOK) else name
+
+
+def _says(stem: str, assignment: str) -> bool:
+    """Return whether the name of a file names a problem set."""
+    stem, assignment = (re.sub(r"[\s-]+", "_", text) for text in (stem, assignment))
+    return re.search(rf"(?<![^\W_]){re.escape(assignment)}(?![^\W_])", stem) is not None
+
+
+def _stranger(claim: _Claim) -> Student:
+    """Return somebody whom no roster tells, with an identifier that no roster can have."""
+    parts = [claim.platform, claim.user, claim.name] if claim.platform else [claim.name]
+    text = " ".join(part for part in parts if part)
+    return Student(UNMATCHED + safe_name(text), shown(claim.user), shown(claim.name))
+
+
+def _match_canvas(claim: _Claim, roster: Roster) -> tuple[Student, str]:
+    """Return whom Canvas means."""
+    student = roster.by_lms_id(claim.user)
+    if student is None:
+        return _stranger(claim), f"the roster has no lms_id {shown(claim.user)}, as Canvas calls it"
+    for user in claim.other_users:
+        if roster.by_lms_id(user) not in (None, student):
+            what = f"the name can mean lms_id {shown(claim.user)} and {shown(user)}"
+            return _stranger(claim), what
+    return student, ""
+
+
+def _match_moodle(claim: _Claim, roster: Roster) -> tuple[Student, str]:
+    """Return whom Moodle means: the number counts only in one assignment, so the name must fit."""
+    student = roster.by_lms_id(claim.user)
+    if student is None:
+        student = roster.by_name(claim.name)
+        if student is not None and not student.lms_id:
+            return student, ""
+        what = f"the roster has no lms_id {shown(claim.user)} for {shown(claim.name)}"
+        return _stranger(claim), f"{what}; Moodle numbers participants anew in each assignment"
+    prefix = name_words(re.sub(r"[0-9]+$", "", student.lms_id))
+    expected = [name_words(student.name), prefix or (ANONYMOUS,), (ANONYMOUS,)]
+    if name_words(student.name) and name_words(claim.name) not in expected:
+        what = f"lms_id {shown(claim.user)} is {student.name} on the roster"
+        return _stranger(claim), f"{what}, but Moodle says {shown(claim.name)}"
+    return student, ""

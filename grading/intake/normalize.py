@@ -1,0 +1,468 @@
+"""The student's answers, put into the cells as they were released.
+
+Nothing of a submission is used but the sources of the cells that students fill in, and of the
+cells that they added. Text, checks, points and outputs are those of the problem set, whatever the
+notebook says.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from grading.intake.sources import FILE_LIMIT
+from grading.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from grading.problem_set import Cell, ProblemSet
+
+SOURCES_LIMIT = 5_000_000
+"""Bytes of all sources together; outputs do not count."""
+SOURCE_LIMIT = 1_000_000
+"""Bytes of one cell."""
+CELLS_LIMIT = 2_000
+PARTS_LIMIT = 1_000_000
+"""Lists and dictionaries in the JSON, of which each costs memory."""
+IDENTITY_LIMIT = 2_000
+"""Characters of an identity cell that is still read."""
+SIMILAR = 0.5
+"""The share of lines from which on two sources are the same one, edited."""
+FILLED_IN = ("identity", "answer", "by hand")
+TYPED = "student_id"
+ASSIGNED = re.compile(rf"^{TYPED}\b[^=\n]*=(?!=)", re.MULTILINE)
+TITLE = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
+PLACEHOLDER = "# your code here"
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+
+
+class Invalid(ValueError):  # noqa: N818, it reads as it is meant: raise Invalid("...")
+    """What came is not a notebook of this problem set; the message says why."""
+
+
+@dataclass(frozen=True)
+class WorkCell:
+    """A cell of the notebook that is graded."""
+
+    name: str | None  # the name of the problem set's cell, or None for a cell of the student's own
+    # what it is for
+    role: Literal["text", "locked", "identity", "answer", "check", "by hand", "own"]
+    kind: Literal["code", "markdown"]  # the type of the cell
+    source: str  # what stands in it; valid UTF-8 without NUL
+    # The question to which it belongs. A student's own cell belongs to the question between
+    # whose text and check it stands, or, where there is no check, before the next question.
+    question: str | None
+
+
+@dataclass(frozen=True)
+class Normalized:
+    """A submission in the form of the problem set."""
+
+    # all cells of the problem set in their order, with the student's own after the one that
+    # they followed
+    cells: tuple[WorkCell, ...]
+    # the student number in the identity cell; empty if nothing was typed, None if it is not a
+    # plain text or number
+    typed_id: str | None
+    notes: tuple[str, ...]  # what was mended, for the feedback
+
+
+@dataclass(frozen=True)
+class _SubmittedCell:
+    """A cell as it came."""
+
+    kind: Literal["code", "markdown"]
+    source: str
+    name: str | None
+
+    @cached_property
+    def tidy(self) -> str:
+        """Return the source without the blanks at the ends of lines."""
+        return _tidy(self.source)
+
+    @cached_property
+    def lines(self) -> frozenset[str]:
+        """Return the lines that tell it from others."""
+        return frozenset(_lines(self.source))
+
+
+def normalize(notebook: bytes, problem_set: ProblemSet) -> Normalized:
+    """Put a student's answers into the cells of the problem set.
+
+    Raises `Invalid` if it is no notebook, none of this problem set, or too large.
+
+    Where a cell to fill in came several times with different contents, all of them run in their
+    order and the last is the answer, as in the student's own notebook; paragraphs are joined. A
+    cell that lost its name is recognized by its text and by the cells around it.
+    """
+    document = _document(notebook)
+    notes: list[str] = []
+    submitted = [_submitted_cell(cell, i) for i, cell in enumerate(_cells(document), 1)]
+    if sum(len(cell.source.encode("utf-8", "surrogatepass")) for cell in submitted) > SOURCES_LIMIT:
+        raise Invalid(f"its cells are larger than {SOURCES_LIMIT // 1_000_000} MB together")
+    if (language := _language(document)) not in ("", "python"):
+        notes.append(f"the notebook says that it is written in {language}; it was run as Python")
+    submitted = _readable(submitted, notes)
+    places = _places(submitted, problem_set)
+    if not any(_tells(problem_set.by_name[name]) for name in places):
+        raise Invalid(f"it has no question of {problem_set.name}{_title(submitted)}")
+    if _contradicts(submitted, places, problem_set):
+        raise Invalid(f"it is another problem set than {problem_set.name}{_title(submitted)}")
+    notes += _recognized(submitted, places, problem_set)
+    return _assemble(submitted, places, problem_set, notes)
+
+
+# what came
+
+
+def _document(notebook: bytes) -> dict[str, Any]:
+    """Return the notebook's JSON."""
+    if not notebook.strip():
+        raise Invalid("the file is empty")
+    if len(notebook) > FILE_LIMIT:
+        raise Invalid(f"the file is larger than {FILE_LIMIT // 1_000_000} MB")
+    if notebook.count(b"[") + notebook.count(b"{") > PARTS_LIMIT:
+        raise Invalid(f"the file has more than {PARTS_LIMIT} parts")
+    try:
+        document = json.loads(notebook.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise Invalid("the file is not UTF-8, so it is not a notebook") from None
+    except RecursionError:
+        raise Invalid("the file is nested too deep to be a notebook") from None
+    except ValueError as error:
+        raise Invalid(
+            f"the file is not JSON, so it is not a notebook: {shown(str(error))}"
+        ) from None
+    if not isinstance(document, dict):
+        raise Invalid("the file is JSON, but not a notebook")
+    return document
+
+
+def _cells(document: Mapping[str, Any]) -> list[Any]:
+    """Return the cells of a notebook in format 4 or 3."""
+    version = document.get("nbformat")
+    if version == 3:
+        cells = [cell for sheet in _list(document, "worksheets") for cell in _list(sheet, "cells")]
+    elif version == 4:
+        cells = _list(document, "cells")
+    else:
+        known = (
+            shown(str(version), 20) if isinstance(version, int | float) else "nobody knows which"
+        )
+        raise Invalid(f"it is a notebook of format {known}; wanted 4")
+    if len(cells) > CELLS_LIMIT:
+        raise Invalid(f"it has {len(cells)} cells; at most {CELLS_LIMIT} are graded")
+    return cells
+
+
+def _list(holder: Any, name: str) -> list[Any]:
+    """Return a list that a notebook must have."""
+    held = holder.get(name) if isinstance(holder, dict) else None
+    if not isinstance(held, list):
+        raise Invalid(f"it has no list of {name}, so it is not a notebook")
+    return held
+
+
+def _submitted_cell(cell: Any, position: int) -> _SubmittedCell:
+    """Return one cell, with its metadata believed as little as needed."""
+    if not isinstance(cell, dict):
+        raise Invalid(f"its cell {position} is not a cell")
+    kind: Literal["code", "markdown"] = "code" if cell.get("cell_type") == "code" else "markdown"
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str):
+        raise Invalid(f"the source of its cell {position} is not text")
+    if len(source.encode("utf-8", "surrogatepass")) > SOURCE_LIMIT:
+        raise Invalid(f"its cell {position} is larger than {SOURCE_LIMIT // 1_000_000} MB")
+    return _SubmittedCell(kind, source, _grade_id(cell))
+
+
+def _grade_id(cell: Mapping[str, Any]) -> str | None:
+    """Return the name that nbgrader gave a cell, if there is one."""
+    inner: Any = cell
+    for key in ("metadata", "nbgrader", "grade_id"):
+        inner = inner.get(key) if isinstance(inner, dict) else None
+    return inner if isinstance(inner, str) else None
+
+
+def _language(document: Mapping[str, Any]) -> str:
+    """Return the language in which the notebook says it is written."""
+    metadata = document.get("metadata")
+    for part, key in (("language_info", "name"), ("kernelspec", "language")):
+        inner = metadata.get(part) if isinstance(metadata, dict) else None
+        language = inner.get(key) if isinstance(inner, dict) else None
+        if isinstance(language, str) and language:
+            return shown(language, 40).casefold()
+    return ""
+
+
+def _readable(submitted: Sequence[_SubmittedCell], notes: list[str]) -> list[_SubmittedCell]:
+    """Return the cells with line ends of one kind, and without what is not text."""
+    cells = []
+    mended = False
+    for cell in submitted:
+        source = cell.source.replace("\r\n", "\n").replace("\r", "\n")
+        clean = re.sub("[\0\ud800-\udfff]", UNREADABLE, source)
+        mended = mended or clean != source
+        cells.append(_SubmittedCell(cell.kind, clean, cell.name))
+    if mended:
+        notes.append(f"characters that are not text were replaced by {UNREADABLE}")
+    return cells
+
+
+def _title(submitted: Sequence[_SubmittedCell]) -> str:
+    """Return what the notebook calls itself, for a message."""
+    for cell in submitted:
+        match = TITLE.search(cell.source)
+        if cell.kind == "markdown" and match:
+            return f"; it is called {shown(match[1], 80)!r}"
+    return ""
+
+
+# which cell is which
+
+
+def _lines(source: str) -> list[str]:
+    """Return the lines that tell a source from others."""
+    lines = (line.strip() for line in source.splitlines())
+    return [line for line in lines if line and line != PLACEHOLDER]
+
+
+def _tidy(source: str) -> str:
+    """Return a source without the blanks at the ends of lines and the empty lines around it."""
+    return "\n".join(line.rstrip() for line in source.strip().splitlines())
+
+
+def _share(pristine: Cell, submitted: _SubmittedCell) -> float:
+    """Return which share of the pristine lines is in a cell that came.
+
+    An identity is one line that everybody changes; it is told by what it assigns.
+    """
+    if pristine.role == "identity":
+        return float(ASSIGNED.search(submitted.source) is not None)
+    wanted = _lines(pristine.source)
+    return sum(line in submitted.lines for line in wanted) / len(wanted) if wanted else 0.0
+
+
+def _places(submitted: Sequence[_SubmittedCell], problem_set: ProblemSet) -> dict[str, list[int]]:
+    """Return where each cell of the problem set is: by name, or by exactly its text."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    nameless: defaultdict[str, list[int]] = defaultdict(list)
+    for i, cell in enumerate(submitted):
+        if cell.name in problem_set.by_name:
+            places[cell.name].append(i)
+        else:
+            nameless[cell.tidy].append(i)
+    # what stands in several cells of the problem set tells nothing, as an empty stub does
+    texts = Counter(_tidy(cell.source) for cell in problem_set.cells)
+    for cell in problem_set.cells:
+        text = _tidy(cell.source)
+        if cell.name not in places and text in nameless and texts[text] == 1:
+            places[cell.name] = nameless[text]
+    return dict(places)
+
+
+def _tells(cell: Cell) -> bool:
+    """Return whether a cell is one that other problem sets and notebooks do not have."""
+    return cell.role in ("answer", "by hand", "check") or _is_question_text(cell)
+
+
+def _is_question_text(cell: Cell) -> bool:
+    """Return whether a cell is the text of a question."""
+    return cell.role == "locked" and cell.kind == "markdown"
+
+
+def _contradicts(
+    submitted: Sequence[_SubmittedCell], places: Mapping[str, list[int]], problem_set: ProblemSet
+) -> bool:
+    """Return whether cells have this problem set's names and mostly another one's texts."""
+    similar = [
+        max(_share(cell, submitted[i]) for i in places[cell.name]) >= SIMILAR
+        for cell in problem_set.cells
+        if cell.name in places and (cell.role == "check" or _is_question_text(cell))
+    ]
+    return len(similar) > 1 and 2 * sum(similar) < len(similar)
+
+
+def _recognized(
+    submitted: Sequence[_SubmittedCell], places: dict[str, list[int]], problem_set: ProblemSet
+) -> Iterator[str]:
+    """Find cells that lost their names, and yield what was found.
+
+    A cell is looked for between the cells before and after it that were found. Where several could
+    be it, the one that keeps most lines of the stub is; otherwise the first.
+    """
+    lost = [
+        cell.name
+        for cell in problem_set.cells
+        if cell.name in places
+        and cell.role in FILLED_IN
+        and all(submitted[i].name != cell.name for i in places[cell.name])
+    ]
+    for position, cell in enumerate(problem_set.cells):
+        if cell.name in places:
+            continue
+        chosen = _recognize(submitted, places, problem_set, position)
+        if chosen is not None:
+            places[cell.name] = [chosen]
+            if cell.role in FILLED_IN:
+                lost.append(cell.name)
+    if lost:
+        yield f"{_listed('cell', lost)} had lost the name; the place and the text told which it is"
+
+
+def _recognize(
+    submitted: Sequence[_SubmittedCell],
+    places: Mapping[str, list[int]],
+    problem_set: ProblemSet,
+    position: int,
+) -> int | None:
+    """Return which of the cells without a name is a cell of the problem set, if one is."""
+    cell = problem_set.cells[position]
+    before = [places[each.name][-1] for each in problem_set.cells[:position] if each.name in places]
+    after = [
+        places[each.name][0] for each in problem_set.cells[position + 1 :] if each.name in places
+    ]
+    start = before[-1] + 1 if before else 0
+    stop = next((i for i in after if i >= start), len(submitted))
+    taken = {i for found in places.values() for i in found}
+    between = [i for i in range(start, stop) if i not in taken]
+    similar = [i for i in between if _share(cell, submitted[i]) >= SIMILAR]
+    if similar:
+        return max(similar, key=lambda i: (_share(cell, submitted[i]), -i))
+    # a stub written over: what stands where it stood, if the cell before it was found
+    found_before = position > 0 and problem_set.cells[position - 1].name in places
+    same_kind = [i for i in between if submitted[i].kind == cell.kind]
+    if cell.role in ("answer", "by hand") and found_before and same_kind:
+        return same_kind[0]
+    return None
+
+
+def _listed(noun: str, names: Sequence[str]) -> str:
+    """Return names for a sentence."""
+    return f"the {noun}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+
+# the notebook that is graded
+
+
+def _assemble(
+    submitted: Sequence[_SubmittedCell],
+    places: Mapping[str, list[int]],
+    problem_set: ProblemSet,
+    notes: list[str],
+) -> Normalized:
+    """Return the cells of the problem set with the student's sources and own cells."""
+    questions = _questions(problem_set)
+    own = _own(submitted, places)
+    cells = [_own_cell(submitted[i], None) for i in own[None]]
+    typed_id: str | None = ""
+    for cell in problem_set.cells:
+        question, following = questions[cell.name]
+        copies = [submitted[i] for i in places.get(cell.name, [])]
+        if cell.role in FILLED_IN:
+            *earlier, source = _filled_in(cell, copies, notes)
+            cells += [WorkCell(None, "own", cell.kind, each, question) for each in earlier]
+        else:
+            source = cell.source
+            _note_changes(cell, copies, notes)
+        if cell.role == "identity":
+            typed_id = _typed_id(source)
+        cells.append(WorkCell(cell.name, cell.role, cell.kind, source, question))
+        cells += [_own_cell(submitted[i], following) for i in own[cell.name]]
+    return Normalized(tuple(cells), typed_id, tuple(notes))
+
+
+def _questions(problem_set: ProblemSet) -> dict[str, tuple[str | None, str | None]]:
+    """Return for each cell its question, and that of the student's cells after it."""
+    found: dict[str, tuple[str | None, str | None]] = {}
+    names = sorted((each.name for each in problem_set.questions), key=len, reverse=True)
+    current: str | None = None
+    for cell in problem_set.cells:
+        named = [name for name in names if cell.name == name or cell.name.startswith(f"{name}_")]
+        current = named[0] if named else current
+        following = None if cell.role == "check" else current
+        found[cell.name] = (current, following)
+        current = following
+    return found
+
+
+def _own(
+    submitted: Sequence[_SubmittedCell], places: Mapping[str, list[int]]
+) -> dict[str | None, list[int]]:
+    """Return the student's own cells by the cell of the problem set that they follow."""
+    names = {i: name for name, found in places.items() for i in found}
+    own: defaultdict[str | None, list[int]] = defaultdict(list)
+    anchor: str | None = None
+    for i, cell in enumerate(submitted):
+        if i in names:
+            anchor = names[i]
+        elif cell.source.strip():
+            own[anchor].append(i)
+    return own
+
+
+def _own_cell(cell: _SubmittedCell, question: str | None) -> WorkCell:
+    """Return a cell of the student's own."""
+    return WorkCell(None, "own", cell.kind, cell.source, question)
+
+
+def _note_changes(cell: Cell, copies: Sequence[_SubmittedCell], notes: list[str]) -> None:
+    """Say where a cell that is not to be changed was changed or deleted."""
+    if cell.role == "text":
+        return
+    if not copies:
+        notes.append(f"the cell {cell.name} was missing; the original one was used")
+    elif any(each.tidy != _tidy(cell.source) or each.kind != cell.kind for each in copies):
+        notes.append(f"the cell {cell.name} was changed; the original one was used")
+
+
+def _filled_in(cell: Cell, copies: Sequence[_SubmittedCell], notes: list[str]) -> list[str]:
+    """Return what the student wrote into a cell, the sources that run before it first."""
+    if not copies:
+        notes.append(f"the cell {cell.name} was missing; it counts as not filled in")
+        return [cell.source]
+    written = [each for each in copies if each.tidy != _tidy(cell.source)]
+    if retyped := [each for each in written if each.kind != cell.kind]:
+        if len(retyped) < len(written):
+            written = [each for each in written if each.kind == cell.kind]
+        notes.append(f"the cell {cell.name} came as a cell of another type; its text was used")
+    sources = list(dict.fromkeys(each.source for each in written)) or [cell.source]
+    if len(sources) == 1:
+        return sources
+    if cell.role == "by hand":
+        notes.append(f"the cell {cell.name} came {len(sources)} times; its texts were joined")
+        return ["\n\n".join(sources)]
+    notes.append(
+        f"the cell {cell.name} came {len(sources)} times with different contents; all were run in "
+        "their order, and the last one counts"
+    )
+    return sources
+
+
+def _typed_id(source: str) -> str | None:
+    """Return the student number that a cell assigns last, or None if it is no literal."""
+    if len(source) > IDENTITY_LIMIT:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    value: ast.expr | None = None
+    for node in body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == TYPED for target in targets):
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    if not isinstance(value, ast.Constant) or isinstance(value.value, bool):
+        return None
+    return shown(str(value.value)) if isinstance(value.value, str | int) else None

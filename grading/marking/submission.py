@@ -1,0 +1,248 @@
+"""Marks one submission: puts it in order, runs it in the sandbox, judges what comes back."""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from grading.gradebook import autograded
+from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize
+from grading.marking import running
+from grading.marking.judging import BrokenCheckError, Judge
+from grading.problem_set import ProblemSet, Question
+from grading.reports import feedback
+from grading.results import Mark, Result, Status, Student, Submission
+from grading.sandbox import sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+TIME = re.compile(r"it took longer than [0-9.]+ s")
+NO_ANSWER = "no answer came out"
+OUR_FAULT = (
+    "Something failed on our side; your instructor has been for_student, and nothing is lost."
+)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How submissions are run, the same for all of one run of the grader."""
+
+    # the seed of each problem set's hidden inputs, which no student knows
+    secrets: Mapping[str, int]
+    limits: sandbox.Limits = field(default_factory=sandbox.Limits)  # what a submission may use
+    unsafe: bool = False  # whether students' code runs without the sandbox
+    # students whose identity somebody has looked at: theirs is the roster's, whatever the
+    # notebook says
+    accepted: frozenset[str] = frozenset()
+
+
+def digest(submission: Submission, problem_set: ProblemSet) -> str:
+    """Return what tells whether a submission was graded before, as it is and by the same checks."""
+    parts = [problem_set.digest, submission.assignment, repr(submission.student)]
+    if submission.problem is not None:
+        parts += submission.problem
+    return hashlib.sha256(
+        "\n".join(parts).encode() + b"\n" + (submission.notebook or b"")
+    ).hexdigest()
+
+
+def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions) -> Result:
+    """Return what a submission earns.
+
+    Nothing in its notebook is believed. There is a status for everything that can come in; nothing
+    of a student's raises here. Raises `sandbox.SandboxUnavailable` if students' code cannot be kept
+    in a sandbox.
+    """
+    known = digest(submission, problem_set)
+    if submission.problem is not None or submission.notebook is None:
+        status, message = submission.problem or ("missing", "nothing was handed in")
+        return without_points(submission, problem_set, status, message, known)
+    try:
+        work = normalize(submission.notebook, problem_set)
+    except Invalid as invalid:
+        return without_points(submission, problem_set, "invalid", str(invalid), known)
+    if doubt := doubt_about_identity(submission.student, work.typed_id, conditions.accepted):
+        return without_points(submission, problem_set, "needs-review", doubt, known)
+    try:
+        return _marked(submission, problem_set, work, conditions, known)
+    except BrokenCheckError as broken:
+        return without_points(
+            submission, problem_set, "needs-review", str(broken), known, for_student=OUR_FAULT
+        )
+
+
+def without_points(
+    submission: Submission,
+    problem_set: ProblemSet,
+    status: Status,
+    message: str,
+    known: str = "",
+    *,
+    for_student: str | None = None,
+) -> Result:
+    """Return a result that decides about no points.
+
+    The `message` is for the instructor; the student gets `for_student` where that differs. The
+    digest, `known`, is empty where it has to be tried again.
+    """
+    marks = tuple(Mark(each.name, None, each.points) for each in problem_set.questions)
+    page = feedback.page(
+        problem_set, submission.student, status, for_student or message, (), marks, ()
+    )
+    return Result(
+        submission.student,
+        submission.assignment,
+        status,
+        message,
+        marks,
+        digest=known,
+        feedback=page if status in ("invalid", "needs-review") else "",
+    )
+
+
+def doubt_about_identity(student: Student, typed: str | None, accepted: frozenset[str]) -> str:
+    """Return why it is not clear whose work this is, or nothing.
+
+    By the folder or the learning platform it is `student`'s. What was `typed` in the notebook is
+    None if that is not a plain text. For those in `accepted` somebody has settled it.
+
+    Examples
+    --------
+    >>> ada = Student("s1", "", "Ada Example", also=("ada",))
+    >>> doubt_about_identity(ada, "ADA", frozenset())
+    ''
+    >>> doubt_about_identity(ada, "s2", frozenset())
+    'handed in by s1, but the notebook says s2: whose personal numbers are these?'
+    """
+    if student.student_id in accepted:
+        return ""
+    if typed is None or not typed.strip():
+        return (
+            f"handed in by {student.student_id}, but no student number is in the notebook: "
+            "which personal numbers were used?"
+        )
+    if _is_own(student, typed):
+        return ""
+    return (
+        f"handed in by {student.student_id}, but the notebook says {typed.strip()[:60]}: "
+        "whose personal numbers are these?"
+    )
+
+
+def _is_own(student: Student, typed: str) -> bool:
+    """Return whether what was typed is an identifier of the student's.
+
+    Numbers come from what was typed, so the choice is kept small: as the roster has it, or all in
+    small letters or capitals.
+    """
+    own = {student.student_id, *student.also}
+    return typed in own | {each.lower() for each in own} | {each.upper() for each in own}
+
+
+def identity_of(student: Student, typed: str | None) -> str:
+    """Return from which text a student's personal numbers come.
+
+    That is what was typed, just as it was typed, if it is one of the student's own identifiers in
+    the roster: the student has seen the numbers of that. Otherwise it is the identifier in the
+    roster.
+
+    Examples
+    --------
+    >>> ada = Student("s1", "", "Ada Example")
+    >>> identity_of(ada, "S1"), identity_of(ada, "s2")
+    ('S1', 's1')
+    """
+    return typed if typed is not None and _is_own(student, typed) else student.student_id
+
+
+def _marked(
+    submission: Submission,
+    problem_set: ProblemSet,
+    work: Normalized,
+    conditions: Conditions,
+    known: str,
+) -> Result:
+    """Run a submission whose author is known, and judge its answers."""
+    judge, student = _judge(problem_set), submission.student
+    identity = identity_of(student, work.typed_id)
+    asked = {
+        question.name: judge.ask(question, identity, conditions.secrets[problem_set.name])
+        for question in problem_set.questions
+        if not question.by_hand
+    }
+    steps = running.plan(work.cells, problem_set.questions, identity, asked)
+    ran = running.run(steps, conditions.limits, unsafe=conditions.unsafe)
+    marks = tuple(
+        _mark(judge, question, ran, identity, asked) for question in problem_set.questions
+    )
+    shown = tuple(
+        feedback.ShownCell(
+            cell.name, cell.role, cell.kind, cell.source, ran.outputs.get(str(i)), cell.question
+        )
+        for i, cell in enumerate(work.cells)
+    )
+    notes = (*work.notes, *running.reasons(ran, work.cells))
+    return Result(
+        student,
+        submission.assignment,
+        "graded",
+        marks=marks,
+        digest=known,
+        notebook=autograded.notebook(problem_set, shown, notes),
+        feedback=feedback.page(problem_set, student, "graded", "", shown, marks, notes),
+        cpu_seconds=ran.cpu_seconds,
+        paragraphs=_paragraphs(work.cells),
+    )
+
+
+@lru_cache(maxsize=8)
+def _judge(problem_set: ProblemSet) -> Judge:
+    """Return the checks of a problem set, compiled once in this process."""
+    return Judge.of(problem_set)
+
+
+def _mark(
+    judge: Judge,
+    question: Question,
+    ran: running.Ran,
+    student_id: str,
+    asked: dict[str, dict[str, Any]],
+) -> Mark:
+    """Return the mark of one question."""
+    if question.by_hand:
+        return Mark(question.name, None, question.points)
+    if question.name not in ran.answers:
+        return Mark(question.name, 0.0, question.points, _why(question, ran))
+    given = ran.answers[question.name]
+    return judge.judge(question, given, student_id, asked[question.name])
+
+
+def _why(question: Question, ran: running.Ran) -> str:
+    """Say why there is no answer, without what a student's function says of its inputs."""
+    ended = [why for step, why in ran.ended if step and step.question == question.name]
+    if ended:
+        return ended[0]
+    reason = ran.failures.get(question.name, NO_ANSWER)
+    if not question.asks:
+        return reason
+    if TIME.fullmatch(reason):
+        return reason.replace("it took", "the calls of the check, all together, took")
+    raised = reason.partition(":")[0]
+    known = getattr(builtins, raised, None) if raised.isidentifier() else None
+    if isinstance(known, type) and issubclass(known, BaseException):
+        return f"your function raised {raised} when the check called it"
+    return NO_ANSWER
+
+
+def _paragraphs(cells: Iterable[WorkCell]) -> dict[str, str]:
+    """Return what tells whether a paragraph is still the one that somebody marked."""
+    return {
+        cell.name: hashlib.sha256(cell.source.encode()).hexdigest()
+        for cell in cells
+        if cell.role == "by hand" and cell.name
+    }

@@ -1,0 +1,1 @@
+"""What comes of the marks: pages for students, a summary and tables for instructors."""

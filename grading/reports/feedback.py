@@ -1,0 +1,568 @@
+"""The page that a student gets back: the marks, why, and the work as it ran.
+
+Whatever a student or a student's code wrote is text here and nothing else: it is escaped by the
+template, Markdown keeps no HTML and no pictures, formulas become MathML of known elements, and of
+outputs only text and PNG images are shown. The page loads nothing, and its content security policy
+would not let it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mistune
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup, escape
+from pygments import token
+from pygments.lexers.python import PythonLexer
+
+from grading.reports.formulas import mathml
+from grading.results import Mark, Status, Student
+
+if TYPE_CHECKING:
+    from grading.problem_set import ProblemSet
+
+HERE = Path(__file__).resolve().parent
+LONGEST_SOURCE = 20_000
+LONGEST_OUTPUT = 10_000
+LONGEST_MESSAGE = 2_000
+MOST_OUTPUTS = 20
+MOST_NOTES = 20
+LARGEST_IMAGE = 1_500_000
+MOST_PIXELS = 16_000_000
+LARGEST_PAGE = 4_000_000
+MOST_SET = 40_000
+"""What may be shown: characters of a cell, an output, a message; outputs of a cell; notes;
+characters of an image in base64 and its pixels; characters of all cells and outputs together;
+characters of a student's texts in which formulas are set, which takes time."""
+
+PNG = b"\x89PNG\r\n\x1a\n"
+ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+"""Characters that steer a terminal, hide, turn the direction of writing, or are none at all."""
+
+GIVEN = ("text", "locked", "check")
+"""The roles of cells that are the same for everybody: folded, under their headings."""
+
+WEB = re.compile(r"(?:https?://|mailto:)[^\s<>\"']+", re.IGNORECASE)
+CODE_SPAN = re.compile(r"`([^`\n]+)`|\$([^$\n]+)\$")
+TITLE = re.compile(r"\A\s*(#{1,6}[ ]+(.+))$", re.MULTILINE)
+TAG = re.compile(r"<[^<>]*>")
+WIDE = 20
+"""The characters, a space counted twice, that a formula has if a narrow screen may not hold it."""
+POINTS = re.compile(r"\s*\([\d.]+ points?\)\s*\Z")
+BRACKETED = r"(?:[^\\]|\\[^()\[\]]){1,2000}?"
+INLINE_BRACKETS = (
+    rf"(?P<slashes>\\\\?)(?:\((?P<round>{BRACKETED})(?P=slashes)\)"
+    rf"|\[(?P<square>{BRACKETED})(?P=slashes)\])"
+)
+BLOCK_BRACKETS = rf"^ {{0,3}}(?P<slashes>\\\\?)\[(?P<block>{BRACKETED})(?P=slashes)\][ \t]*(?:\n|$)"
+"""Formulas between backslashes and brackets; a notebook wants two backslashes, TeX one."""
+TOKENS = (
+    (token.Comment, "c"),
+    (token.String, "s"),
+    (token.Number, "m"),
+    (token.Keyword, "k"),
+    (token.Operator.Word, "k"),
+    (token.Name.Function, "f"),
+    (token.Name.Class, "f"),
+)
+LONG_GAP = re.compile(r"\s{100}")
+HEADLINES: dict[Status, str] = {
+    "graded": "Marked",
+    "needs-review": "Not marked yet",
+    "invalid": "Could not be marked",
+    "missing": "Nothing was handed in",
+}
+
+
+@dataclass(frozen=True)
+class ShownCell:
+    """A cell as the student is shown it."""
+
+    name: str | None  # nbgrader's ``grade_id``; None for a cell that the student added
+    role: str  # as in `grading.problem_set.Cell`, or ``own`` for a cell that the student added
+    kind: str  # ``code`` or ``markdown``; anything else is shown as plain text
+    source: str  # what stands in it
+    # nbformat's outputs of a code cell; None for a code cell that did not run, of which
+    # nothing can be said. They must come from before the first hidden check ran.
+    outputs: Sequence[Mapping[str, Any]] | None = ()
+    question: str | None = None  # the question it belongs to
+
+
+@dataclass(frozen=True)
+class Row:
+    """A question in the table of marks, and next to its check."""
+
+    name: str
+    title: Markup
+    verdict: str
+    words: str
+    points: str
+    message: Markup
+    link: str
+
+
+@dataclass
+class Block:
+    """A cell, ready for the template."""
+
+    role: str
+    label: str
+    folded: bool
+    heading: Markup
+    body: Markup
+    alternative: str
+    identifier: str = ""
+    outputs: list[tuple[str, str]] = field(default_factory=list)
+    check: Markup | None = None
+    passed: bool = False
+    row: Row | None = None
+
+
+def page(
+    problem_set: ProblemSet,
+    student: Student,
+    status: Status,
+    message: str,
+    cells: Sequence[ShownCell],
+    marks: Sequence[Mark],
+    notes: Sequence[str],
+) -> str:
+    """Return the page for a student, in HTML, whole in itself.
+
+    Of the problem set only what students got is shown. Any status but ``graded`` is shown with its
+    reason, the message, and without marks and cells; for ``graded`` the marks say what still waits.
+    `notes` tell what was mended in the notebook, and what ended it. UTF-8 can hold the page,
+    whatever the student wrote. Raises ValueError if the status is none of the four.
+    """
+    if status not in HEADLINES:
+        raise ValueError(f"status must be one of {', '.join(HEADLINES)}; got {status!r}")
+    graded = status == "graded"
+    anchors = {cell.question for cell in cells if cell.question}
+    rows = [_row(problem_set, mark, anchors) for mark in marks] if graded else []
+    waiting = [mark for mark in marks if mark.points is None]
+    blocks, left_out = _blocks(cells if graded else (), {row.name: row for row in rows})
+    return _template().render(
+        style=_style(),
+        title=problem_set.name.replace("_", " ").capitalize(),
+        student=student,
+        status=status,
+        headline=HEADLINES[status],
+        reason=_words(message),
+        total=_points(sum(mark.points or 0 for mark in marks)),
+        maximum=_points(sum(mark.maximum for mark in marks)),
+        waiting=[(mark.question, _points(mark.maximum)) for mark in waiting],
+        rows=rows,
+        notes=[_words(note) for note in notes[:MOST_NOTES]],
+        notes_left_out=max(0, len(notes) - MOST_NOTES),
+        blocks=blocks,
+        cells_left_out=left_out,
+    )
+
+
+def visible(text: str) -> str:
+    r"""Return `text` without terminal colors, and with every character to be seen.
+
+    What steers, hides or turns the direction of writing is named by its code point.
+
+    Examples
+    --------
+    >>> visible("\x1b[31mred\x1b[0m, admin\u202etxt.exe")
+    'red, admin⟨U+202E⟩txt.exe'
+    """
+    return UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", ANSI.sub("", text))
+
+
+def _safe(value: Any) -> Any:
+    """Return what the template may write: text is made visible before it is escaped."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _template() -> Any:
+    """Return the template of the page."""
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_safe,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.from_string((HERE / "feedback.html").read_text(encoding="utf-8"))
+
+
+@cache
+def _style() -> Markup:
+    """Return the style sheet, which is ours."""
+    return Markup((HERE / "feedback.css").read_text(encoding="utf-8"))  # noqa: S704
+
+
+def _points(points: float) -> str:
+    """Return points without needless decimals."""
+    return f"{round(points, 2):g}"
+
+
+def _cut(text: str, longest: int) -> str:
+    """Return the beginning and the end of a text that is too long."""
+    if len(text) <= longest:
+        return text
+    head, tail = 2 * longest // 3, longest // 3
+    return f"{text[:head]}\n[{len(text) - head - tail} characters are left out]\n{text[-tail:]}"
+
+
+def _words(text: str) -> Markup:
+    """Return a message or a title: plain text with spans of code."""
+    safe = str(escape(visible(_cut(text, LONGEST_MESSAGE))))
+    return Markup(CODE_SPAN.sub(_span, safe))  # noqa: S704, escaped on the line above
+
+
+def _span(found: re.Match[str]) -> str:
+    """Return a span of code, or of a formula's TeX."""
+    return f"<code>{found[1]}</code>" if found[1] else f'<code class="tex">{found[2]}</code>'
+
+
+def _formula(tex: str, *, display: bool = False) -> str:
+    """Return a formula that scrolls within itself where it is wide; nothing if it cannot be set."""
+    found = mathml(tex, display=display)
+    if found is None:
+        return ""
+    formula = str(visible(found))
+    wide = len(TAG.sub("", formula)) + 2 * formula.count("<mspace") > WIDE
+    if not display and not wide:
+        return formula
+    reached = ' tabindex="0" role="group" aria-label="formula"' if wide else ""
+    return f'<span class="formula{" display" if display else ""}"{reached}>{formula}</span>'
+
+
+def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
+    """Return what is said of one question."""
+    verdict, words = _verdict(mark)
+    points = "–" if mark.points is None else _points(mark.points)
+    return Row(
+        mark.question,
+        _title(problem_set, mark.question),
+        verdict,
+        words,
+        f"{points} of {_points(mark.maximum)}",
+        _words(mark.message),
+        f"#{_identifier(mark.question)}" if mark.question in anchors else "",
+    )
+
+
+def _verdict(mark: Mark) -> tuple[str, str]:
+    """Return the kind of a mark, and the words for it."""
+    if mark.points is None:
+        return "waiting", "waits for a mark by hand"
+    if mark.points >= mark.maximum:
+        return "full", "all points"
+    return ("part", "part of the points") if mark.points > 0 else ("none", "no points")
+
+
+def _title(problem_set: ProblemSet, question: str) -> Markup:
+    """Return the heading of a question's text without its points, or its name."""
+    cell = problem_set.by_name.get(f"{question}_text")
+    found = TITLE.match(cell.source) if cell else None
+    safe = str(escape(visible(POINTS.sub("", found[2]) if found else question)))
+    return Markup(CODE_SPAN.sub(_set_span, safe))  # noqa: S704, escaped on the line above
+
+
+def _set_span(found: re.Match[str]) -> str:
+    """Return a span of code, or a formula."""
+    return (_formula(html.unescape(found[2])) if found[2] else "") or _span(found)
+
+
+def _identifier(question: str) -> str:
+    """Return the place of a question on the page."""
+    return "question-" + re.sub(r"[^\w-]", "-", question)
+
+
+def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
+    """Return the cells for the template, and how many had no more room."""
+    blocks: list[Block] = []
+    size, texts, placed = 0, 0, set()
+    for cell in cells:
+        if cell.kind == "markdown" and cell.role not in GIVEN:
+            texts += len(cell.source)
+        block = _block(cell, rows, formulas=cell.role in GIVEN or texts <= MOST_SET)
+        size += len(block.body) + sum(len(text) for _, text in block.outputs)
+        if size > LARGEST_PAGE:
+            return blocks, len(cells) - len(blocks)
+        if cell.question in rows and cell.question not in placed:
+            block.identifier = _identifier(str(cell.question))
+            placed.add(cell.question)
+        blocks.append(block)
+    return blocks, 0
+
+
+def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block:
+    """Return a cell for the template."""
+    given = cell.role in GIVEN
+    heading, source = _parted(cell.source) if given and cell.kind != "code" else ("", cell.source)
+    block = Block(
+        cell.role,
+        _label(cell),
+        given,
+        _markdown(visible(heading), given=True),
+        _body(cell, source, formulas=formulas),
+        f"output of cell {cell.name}" if cell.name else "output of a cell that you added",
+    )
+    if cell.kind == "code":
+        block.outputs = _outputs(cell)
+    if cell.role == "check":
+        block.passed, block.check = _public(cell)
+    if cell.role in ("check", "by hand"):
+        block.row = rows.get(str(cell.question))
+    return block
+
+
+def _parted(source: str) -> tuple[str, str]:
+    """Return the heading that a text begins with, and the rest."""
+    found = TITLE.match(source)
+    return (found[1], source[found.end() :].strip()) if found else ("", source)
+
+
+def _label(cell: ShownCell) -> str:
+    """Return what is written above a cell."""
+    text = "The question" if cell.question else "Text of the problem set"
+    code = "Code of the problem set"
+    labels = {
+        "identity": "Your student number",
+        "answer": f"Your answer to {cell.question}",
+        "by hand": f"Your answer to {cell.question}",
+        "own": "Added by you",
+        "check": f"The public check of {cell.question}",
+    }
+    return labels.get(cell.role, code if cell.kind == "code" else text)
+
+
+def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
+    """Return the source of a cell, rendered."""
+    source = visible(_cut(source, LONGEST_SOURCE))
+    if cell.kind == "code":
+        return _code(source)
+    if cell.kind == "markdown":
+        return _markdown(source, given=cell.role in GIVEN, formulas=formulas)
+    return _plain(source)
+
+
+def _plain(text: str) -> Markup:
+    """Return text as it stands."""
+    return Markup("<pre>{}</pre>").format(text)
+
+
+@lru_cache(maxsize=128)
+def _code(source: str) -> Markup:
+    """Return Python code in colors."""
+    return Markup("<pre><code>{}</code></pre>").format(_colored(source))
+
+
+def _colored(source: str) -> Markup:
+    """Return the words of Python code, those of a kind in a span of that kind.
+
+    The time that the lexer takes grows with the square of a gap, so that there are no colors
+    where one is long.
+    """
+    if LONG_GAP.search(source):
+        return escape(source)
+    parts = []
+    for kind, text in _lexer().get_tokens(source.strip("\n")):
+        name = _kind(kind)
+        parts.append(f'<span class="{name}">{escape(text)}</span>' if name else str(escape(text)))
+    return Markup("".join(parts))  # noqa: S704, each part is escaped above
+
+
+@cache
+def _lexer() -> PythonLexer:
+    """Return the lexer of Python."""
+    return PythonLexer(stripnl=False, ensurenl=False)
+
+
+@cache
+def _kind(kind: Any) -> str:
+    """Return the class of a token, or nothing for what has the color of text."""
+    return next((name for family, name in TOKENS if kind in family), "")
+
+
+class _Renderer(mistune.HTMLRenderer):
+    """Renders Markdown without HTML, pictures, or links to anything but the web.
+
+    Headings of the problem set's own text, `given`, are the page's headings. Without `formulas`
+    their source is shown.
+    """
+
+    def __init__(self, *, given: bool, formulas: bool) -> None:
+        super().__init__(escape=True)
+        self._given = given
+        self._formulas = formulas
+
+    def heading(self, text: str, level: int, **_: Any) -> str:
+        """Return a heading below those of the page; a student's is only a line in bold."""
+        if not self._given:
+            return f'<p class="heading">{text}</p>\n'
+        below = min(6, max(3, level + 1))
+        return f"<h{below}>{text}</h{below}>\n"
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:  # noqa: ARG002
+        """Return a link to the web or to a mailbox, and the mere text of any other."""
+        if not WEB.fullmatch(url):
+            return text
+        return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{text}</a>'
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:  # noqa: ARG002
+        """Return the description of a picture; the picture is not loaded."""
+        return (
+            f'<span class="left-out">[picture, not shown: {text or "without a description"}]</span>'
+        )
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """Return code that stands in a text."""
+        python = (info or "").strip().casefold() in ("python", "py", "python3")
+        return f"<pre><code>{_colored(code) if python else escape(code)}</code></pre>\n"
+
+    def inline_math(self, text: str) -> str:
+        """Return a formula or its source; before a blank, a dollar is a dollar of prose."""
+        found = _formula(text) if self._formulas and text == text.rstrip() else ""
+        return found or f'<code class="tex">{escape(text)}</code>'
+
+    def block_math(self, text: str) -> str:
+        """Return a formula that has a line of its own, or its source."""
+        found = _formula(text.strip(), display=True) if self._formulas else ""
+        return found or f'<pre class="tex"><code>{escape(text.strip())}</code></pre>\n'
+
+
+def _brackets(markdown: mistune.Markdown) -> None:
+    r"""Let Markdown know formulas between ``\(`` and ``\)``, and between ``\[`` and ``\]``."""
+    markdown.inline.register(
+        "bracketed", INLINE_BRACKETS, _inline_brackets, before="escape", start_chars="\\"
+    )
+    markdown.block.register("bracketed", BLOCK_BRACKETS, _block_brackets, before="list")
+
+
+def _inline_brackets(_: Any, found: re.Match[str], state: Any) -> int:
+    """Add a formula between brackets in a text, or brackets with nothing between them."""
+    kind, tex = ("block", found["square"]) if found["square"] else ("inline", found["round"])
+    if tex.strip():
+        state.append_token({"type": f"{kind}_math", "raw": tex.strip()})
+    else:
+        state.append_token({"type": "text", "raw": found[0].replace("\\", "")})
+    return found.end()
+
+
+def _block_brackets(_: Any, found: re.Match[str], state: Any) -> int | None:
+    """Add a formula between brackets that has lines of its own, unless there is none."""
+    if not found["block"].strip():
+        return None
+    state.append_token({"type": "block_math", "raw": found["block"]})
+    return found.end()
+
+
+@cache
+def _renders(*, given: bool, formulas: bool) -> mistune.Markdown:
+    """Return the renderer of Markdown."""
+    return mistune.create_markdown(
+        renderer=_Renderer(given=given, formulas=formulas),
+        plugins=["math", "table", "strikethrough", _brackets],
+    )
+
+
+@lru_cache(maxsize=128)
+def _markdown(source: str, *, given: bool, formulas: bool = True) -> Markup:
+    """Return Markdown as HTML, safe whoever wrote it."""
+    return Markup(_renders(given=given, formulas=formulas)(source))  # noqa: S704, see `_Renderer`
+
+
+def _outputs(cell: ShownCell) -> list[tuple[str, str]]:
+    """Return what a cell showed, each with its kind; a failed check is told apart."""
+    shown: list[tuple[str, str]] = []
+    outputs = [each for each in cell.outputs or () if isinstance(each, Mapping)]
+    for output in outputs[:MOST_OUTPUTS]:
+        if not (cell.role == "check" and output.get("output_type") == "error"):
+            shown += _output(output)
+    if len(outputs) > MOST_OUTPUTS:
+        shown.append(("left-out", f"{len(outputs) - MOST_OUTPUTS} more outputs are left out"))
+    return shown
+
+
+def _output(output: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return one output as text or as an image."""
+    kind = output.get("output_type")
+    if kind == "stream":
+        name = "stderr" if output.get("name") == "stderr" else "text"
+        return _texts(name, _lines(output.get("text")))
+    if kind == "error":
+        return [("error", _raised(output)), *_texts("traceback", _traceback(output))]
+    data = output.get("data")
+    if not isinstance(data, Mapping):
+        return []
+    if "image/png" in data:
+        image = _image(_joined(data["image/png"]))
+        return [("image", image) if image else ("left-out", "an image that cannot be shown")]
+    return _texts("text", _joined(data.get("text/plain")))
+
+
+def _texts(kind: str, text: str) -> list[tuple[str, str]]:
+    """Return a text of a kind, unless there is nothing to be seen of it."""
+    return [(kind, _cut(text.rstrip(), LONGEST_OUTPUT))] if text.strip() else []
+
+
+def _joined(value: Any) -> str:
+    """Return what nbformat stores as a text or as a list of texts."""
+    parts = value if isinstance(value, list) else [value]
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def _lines(value: Any) -> str:
+    """Return a stream as a terminal leaves it: of a line that was written over, the last form."""
+    text = _joined(value).replace("\r\n", "\n")
+    return "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n"))
+
+
+def _raised(output: Mapping[str, Any]) -> str:
+    """Return the last line of a traceback."""
+    name, value = _joined(output.get("ename")), _joined(output.get("evalue"))
+    return _cut(f"{name}: {value}" if value else name or "an error", LONGEST_MESSAGE)
+
+
+def _traceback(output: Mapping[str, Any]) -> str:
+    """Return the lines of a traceback."""
+    lines = output.get("traceback")
+    return "\n".join(_joined(line) for line in lines) if isinstance(lines, list) else ""
+
+
+def _image(text: str) -> str:
+    """Return a PNG image in base64 if it is one of bearable size, and nothing otherwise."""
+    if len(text) > LARGEST_IMAGE:
+        return ""
+    try:
+        image = base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return ""
+    width, height = (int.from_bytes(image[i : i + 4]) for i in (16, 20))
+    if not image.startswith(PNG + b"\x00\x00\x00\rIHDR") or not 0 < width * height <= MOST_PIXELS:
+        return ""
+    return base64.b64encode(image).decode()
+
+
+def _public(cell: ShownCell) -> tuple[bool, Markup]:
+    """Return whether the public check of a question passed, and what is said of it."""
+    if cell.outputs is None:
+        return False, Markup("Public check: it did not run.")
+    for output in cell.outputs:
+        if isinstance(output, Mapping) and output.get("output_type") == "error":
+            message = (
+                _joined(output.get("evalue")) if output.get("ename") == "AssertionError" else ""
+            )
+            return False, Markup("Public check: {}").format(_words(message or _raised(output)))
+    return True, Markup("Public check: passed. It looks at the form only.")

@@ -1,0 +1,238 @@
+"""What an instructor sees of a run: how far it is, and in the end what came of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import mean, quantiles
+from typing import TYPE_CHECKING, Self, TextIO
+
+from tqdm import tqdm
+
+from grading.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from grading.problem_set import ProblemSet, Question
+    from grading.results import Result
+
+STATUSES = ("graded", "needs-review", "invalid", "missing")
+EVERY = 30.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+MOST_LISTED = 20
+BINS = 10
+BAR = 40
+"""Students listed with their reasons; bars of the histogram, and characters of the longest."""
+
+
+class Progress:
+    """How far a run is: a bar on a terminal, and a line now and then in a log.
+
+    It goes to `stream`, standard error by default. Where that is no terminal, there are `every`
+    seconds between two lines. `clock` returns the time in seconds.
+
+    Examples
+    --------
+    >>> with Progress(2, sys.stdout) as progress:
+    ...     progress.unchanged()
+    ...     progress.unchanged()
+    2 of 2 (100 %), unchanged 2
+    """
+
+    def __init__(
+        self,
+        total: int,
+        stream: TextIO | None = None,
+        every: float = EVERY,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._total = total
+        self._stream = sys.stderr if stream is None else stream
+        self._every = every
+        self._clock = clock
+        self._counts: Counter[str] = Counter()
+        self._started = self._told = clock()
+        self._bar: tqdm | None = None
+
+    def __enter__(self) -> Self:
+        """Start the clock, and draw the bar."""
+        self._started = self._told = self._clock()
+        if self._stream.isatty():
+            self._bar = tqdm(
+                total=self._total, file=self._stream, unit="notebook", dynamic_ncols=True
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Write how far it came."""
+        if self._bar is None:
+            self._tell()
+            return
+        self._bar.set_postfix_str(self._words())
+        self._bar.close()
+
+    def add(self, result: Result) -> None:
+        """Count a result."""
+        self._count(result.status)
+
+    def unchanged(self) -> None:
+        """Count a submission that was graded before and has not changed."""
+        self._count("unchanged")
+
+    def _count(self, what: str) -> None:
+        """Count one, and show it if it is time to."""
+        self._counts[what] += 1
+        if self._bar is not None:
+            self._bar.set_postfix_str(self._words(), refresh=False)
+            self._bar.update()
+        elif self._clock() - self._told >= self._every:
+            self._tell()
+
+    def _words(self) -> str:
+        """Return how many there are of each kind."""
+        kinds = (*STATUSES, "unchanged")
+        return ", ".join(f"{kind} {self._counts[kind]}" for kind in kinds if self._counts[kind])
+
+    def _tell(self) -> None:
+        """Write one line."""
+        self._told = self._clock()
+        done = self._counts.total()
+        share = f" ({100 * done // self._total} %)" if self._total else ""
+        line = ", ".join(filter(None, (f"{done} of {self._total}{share}", self._words())))
+        self._stream.write(f"{line}{self._speed(done)}\n")
+        self._stream.flush()
+
+    def _speed(self, done: int) -> str:
+        """Return the throughput and the time left, of what takes time at all."""
+        worked, seconds = done - self._counts["unchanged"], self._told - self._started
+        if not worked or seconds <= 0:
+            return ""
+        left = max(0, self._total - done) * seconds / worked
+        left_words = f", about {_duration(left)} left" if left else ""
+        return f", {worked / seconds:.2f} per second{left_words}"
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in the two largest of its units."""
+    if seconds < 60:
+        return f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+@dataclass
+class Tally:
+    """The numbers of one problem set, gathered from results that are not kept."""
+
+    problem_set: ProblemSet  # the problem set
+    statuses: Counter[str] = field(default_factory=Counter)  # how many results have each status
+    # the totals of those who were graded
+    totals: array[float] = field(default_factory=lambda: array("d"))
+    # for each question the shares of its points that were earned, where it has been marked
+    shares: dict[str, array[float]] = field(default_factory=dict)
+    # how many marks by hand each question still waits for
+    open_marks: Counter[str] = field(default_factory=Counter)
+    # the first of those that somebody has to look at, each with its reason
+    review: list[str] = field(default_factory=list)
+
+    def add(self, result: Result) -> None:
+        """Take the numbers out of a result."""
+        self.statuses[result.status] += 1
+        if result.status == "needs-review" and len(self.review) < MOST_LISTED:
+            who = shown(result.student.student_id, 40)
+            self.review.append(f"{who}: {shown(result.message) or 'no reason was given'}")
+        if result.status != "graded":
+            return
+        self.totals.append(result.total or 0.0)
+        for mark in result.marks:
+            if mark.points is None:
+                self.open_marks[mark.question] += 1
+            elif mark.maximum:
+                share = mark.points / mark.maximum
+                self.shares.setdefault(mark.question, array("d")).append(share)
+
+    def lines(self) -> Iterator[str]:
+        """Give the summary, line by line."""
+        yield f"{self.problem_set.name}: {self.statuses.total()} students"
+        yield from (f"  {self.statuses[each]:6} {each}" for each in STATUSES)
+        if self.totals:
+            yield ""
+            yield from self._marks()
+        if self.review:
+            yield ""
+            yield "For somebody to look at:"
+            yield from (f"  {line}" for line in self.review)
+            if more := self.statuses["needs-review"] - len(self.review):
+                yield f"  and {more} more"
+
+    def _marks(self) -> Iterator[str]:
+        """Give what is known of the marks, where there are any."""
+        maximum = self.problem_set.maximum
+        so_far = " so far, with marks by hand still to come" if self.open_marks else ""
+        yield f"Totals of {len(self.totals)} graded, of {maximum:g} points{so_far}:"
+        if len(self.totals) > 1:
+            low, median, high = quantiles(self.totals, n=4, method="inclusive")
+            yield (
+                f"  mean {mean(self.totals):.2f}, median {median:.2f}, "
+                f"quartiles {low:.2f} and {high:.2f}, "
+                f"from {min(self.totals):.2f} to {max(self.totals):.2f}"
+            )
+        else:
+            yield f"  {self.totals[0]:.2f}"
+        yield from histogram(self.totals, maximum)
+        yield ""
+        yield "Questions:"
+        yield from (f"  {self._question(each)}" for each in self.problem_set.questions)
+
+    def _question(self, question: Question) -> str:
+        """Return what is known of one question."""
+        waiting = self.open_marks[question.name]
+        still = f"{waiting} still to be marked by hand" if waiting else ""
+        shares = self.shares.get(question.name)
+        if not shares:
+            return f"{question.name}: {still or 'nobody has a mark'}"
+        words = (
+            f"mean {mean(shares):.0%} of {question.points:g} points, "
+            f"nothing for {sum(share <= 0 for share in shares)} of {len(shares)}"
+        )
+        return f"{question.name}: {', '.join(filter(None, (words, still)))}"
+
+
+def histogram(totals: Iterable[float], maximum: float) -> list[str]:
+    r"""Return the distribution of totals in lines of text.
+
+    There is one for each tenth of the points. A line's range holds its lower end, and the last one
+    both ends.
+
+    Examples
+    --------
+    >>> print("\n".join(histogram([0.5, 19, 20], 20)[::9]))
+         0 -    2       1 ####################
+        18 -   20       2 ########################################
+    """
+    width = maximum / BINS if maximum > 0 else 1.0
+    # 1/3 + 4/3 + 1/3 is a little less than 2, where a range may begin
+    places = Counter(min(BINS - 1, max(0, int(total / width + 1e-9))) for total in totals)
+    most = max(places.values(), default=1)
+    return [
+        f"  {place * width:>4g} - {(place + 1) * width:>4g}  {places[place]:6} "
+        f"{'#' * -(-BAR * places[place] // most)}".rstrip()
+        for place in range(BINS)
+    ]
+
+
+def summary(results: Iterable[Result], problem_set: ProblemSet) -> str:
+    """Return what came of a problem set, for the instructor.
+
+    Of the results, one for each student, only numbers are kept. The text has no control characters.
+    Means and quartiles are those of graded submissions alone, and there are none without one.
+    """
+    tally = Tally(problem_set)
+    for result in results:
+        tally.add(result)
+    return "\n".join(tally.lines())

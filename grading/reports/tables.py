@@ -1,0 +1,256 @@
+"""Grades as tables: for people, for Canvas and for Moodle."""
+
+from __future__ import annotations
+
+import csv
+import heapq
+import io
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from book.files import atomic_write
+from grading.names import shown
+from grading.results import Result, Student
+
+if TYPE_CHECKING:
+    from grading.problem_set import Question
+
+    Table = tuple[Iterable[Result], Sequence[Question]]
+
+__all__ = [
+    "everyone",
+    "grades_rows",
+    "open_questions",
+    "write_canvas",
+    "write_grades",
+    "write_moodle",
+]
+
+# what a spreadsheet takes for the beginning of a formula, also in its full-width forms
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+LONGEST = 2000
+DIGITS = 4
+MOODLE_PREFIX = "Participant "
+
+
+def open_questions(result: Result) -> list[str]:
+    """Return the questions of a graded submission that still wait for a mark by hand.
+
+    It has the marks entered by hand so far, as the gradebook gives it.
+    """
+    if result.status != "graded":
+        return []
+    return [mark.question for mark in result.marks if mark.points is None]
+
+
+def everyone(
+    results: Iterable[Result], roster: Iterable[Student], assignment: str
+) -> Iterator[Result]:
+    """Return one result for everyone who submitted and everyone on the roster, by student.
+
+    The results are sorted by ``student_id``, as `Book.results` gives them, and may be longer than
+    memory. Who is on the roster and missing from them gets one with the status ``missing``.
+
+    Examples
+    --------
+    >>> ada, bob = Student("s1", "", "Ada Example"), Student("s2", "", "Bob Example")
+    >>> [each.status for each in everyone([Result(bob, "one", "invalid")], [bob, ada], "one")]
+    ['missing', 'invalid']
+    """
+    listed = sorted(roster, key=attrgetter("student_id"))
+    absent = (Result(student, assignment, "missing") for student in listed)
+    # the merge is stable, so that what was recorded comes before what the roster alone would say
+    merged = heapq.merge(results, absent, key=_student_id)
+    for _, same in itertools.groupby(merged, key=_student_id):
+        yield next(same)
+
+
+def grades_rows(tables: Iterable[Table]) -> Iterator[list[str]]:
+    """Return the rows of ``grades.csv``, the header first.
+
+    Each table has the results of a problem set, one for each student (see `everyone`), and its
+    questions. A row has student, name, assignment, the points of each question, their sum so far,
+    the most that can be had, status and message. Points and sum are empty where nothing is decided.
+    A cell of text that a spreadsheet would take for a formula begins with an apostrophe.
+    """
+    tables = list(tables)
+    # a dictionary keeps the order, and a question of two problem sets has one column
+    names = list(dict.fromkeys(each.name for _, questions in tables for each in questions))
+    yield ["student", "name", "assignment", *names, "total", "maximum", "status", "message"]
+    sorted_rows = [_rows(results, questions) for results, questions in tables]
+    for result, maximum in heapq.merge(*sorted_rows, key=lambda row: _student_id(row[0])):
+        points = {mark.question: mark.points for mark in result.marks}
+        yield [
+            _text(result.student.student_id),
+            _text(result.student.name),
+            _text(result.assignment),
+            *(_number(points.get(name)) for name in names),
+            _number(result.total),
+            _number(maximum),
+            _text(result.status),
+            _text(_message(result)),
+        ]
+
+
+def write_grades(path: Path, tables: Iterable[Table]) -> None:
+    """Write ``grades.csv``: see `grades_rows`."""
+    _write(path, grades_rows(tables))
+
+
+def write_canvas(
+    path: Path,
+    results: Iterable[Result],
+    roster: Iterable[Student],
+    *,
+    title: str | None = None,
+) -> list[str]:
+    """Write what Canvas imports under Grades → Import.
+
+    The results are of one problem set, one for each student; who is on the roster gets a row.
+    `Student.lms_id` is the number that Canvas gave the student. `title` is the assignment as Canvas
+    calls it, at best with the number that an export of Canvas's gradebook shows behind it:
+    ``Problem set 1 (4711)``; by default the problem set's name. The result lists who got no grade,
+    and why.
+
+    Canvas's importer (``lib/gradebook_importer.rb`` of canvas-lms) asks for a header whose first
+    two cells are Student and ID, and for a column Section after SIS User ID and SIS Login ID;
+    every column behind it is an assignment, found by the number in brackets or else by its exact
+    title, and offered as a new one otherwise. A row is matched by ID, which is Canvas's own number
+    of the user and the first number in the names of the files of a download; then by SIS User ID,
+    SIS Login ID and the name. The row Points Possible may be absent. A cell without a number is
+    compared with what Canvas holds, so that an empty one may take away an older grade there:
+    Canvas shows the changes before it saves them.
+    """
+    results = list(results)
+    column = title or _assignment(results)
+    rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", _text(column)]]
+    maximum = max((result.maximum for result in results), default=0.0)
+    rows.append(["    Points Possible", "", "", "", "", _number(maximum) if maximum else ""])
+    listed, left = _on_roster(results, roster)
+    for student, result in listed:
+        number = student.lms_id if _is_number(student.lms_id) else ""
+        rows.append(
+            [_text(student.name), number, _text(student.student_id), "", "", _grade(result)]
+        )
+    _write(path, rows)
+    return left
+
+
+def write_moodle(path: Path, results: Iterable[Result], roster: Iterable[Student]) -> list[str]:
+    """Write what Moodle's assignment imports as its offline grading worksheet.
+
+    The results are of one problem set, one for each student; who is on the roster gets a row.
+    `Student.lms_id` is the number of the participant in this assignment, with or without the word
+    before it: the worksheet that Moodle offers lists it, and so do the names of the folders of a
+    download. The result lists who got no grade, and why.
+
+    Moodle's importer (``mod/assign/feedback/offline`` of moodle) needs three columns, named in the
+    language of the person who imports, which has to be English here: Identifier, whose first
+    twelve characters ``Participant`` and a space it cuts off, Grade, and Last modified (grade). It
+    skips an empty grade, one above the maximum of the assignment, and one that Moodle holds with a
+    later date than the worksheet says. No date is written here, so that a grade which Moodle holds
+    already is replaced only if the box for records modified more recently in Moodle is ticked. A
+    column Feedback comments is left out: its empty cells would erase the comments in Moodle.
+    """
+    head = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade"]
+    head += ["Grade can be changed", "Last modified (submission)", "Last modified (grade)"]
+    rows = [head]
+    results = list(results)
+    listed, left = _on_roster(results, roster)
+    for student, result in listed:
+        number = student.lms_id.removeprefix(MOODLE_PREFIX)
+        if not _is_number(number):
+            left.append(f"{_who(student)}: the roster has no participant number of Moodle")
+            continue
+        row = [MOODLE_PREFIX + number, _text(student.name), "", "", _grade(result)]
+        rows.append([*row, _number(result.maximum) if result.marks else "", "Yes", "-", "-"])
+    _write(path, rows)
+    return left
+
+
+def _rows(
+    results: Iterable[Result], questions: Sequence[Question]
+) -> Iterator[tuple[Result, float]]:
+    """Return each result with the most that it could earn."""
+    maximum = sum(question.points for question in questions)
+    for result in results:
+        yield result, result.maximum if result.marks else maximum
+
+
+def _student_id(result: Result) -> str:
+    """Return whose result it is."""
+    return result.student.student_id
+
+
+def _who(student: Student) -> str:
+    """Return a student for people."""
+    name = f" ({student.name})" if student.name else ""
+    return shown(student.student_id + name)
+
+
+def _message(result: Result) -> str:
+    """Return the message with what is still open."""
+    if not (waiting := open_questions(result)):
+        return result.message
+    waits = f"waiting for a mark by hand: {', '.join(waiting)}"
+    return f"{result.message}; {waits}" if result.message else waits
+
+
+def _assignment(results: Sequence[Result]) -> str:
+    """Return the one problem set that all results are of."""
+    names = {result.assignment for result in results}
+    if len(names) != 1:
+        raise ValueError(f"results must be of one problem set; got {sorted(names) or 'none'}")
+    return names.pop()
+
+
+def _on_roster(
+    results: Iterable[Result], roster: Iterable[Student]
+) -> tuple[list[tuple[Student, Result]], list[str]]:
+    """Return the results of those on the roster, and who has no final grade or is not on it."""
+    by_id = {student.student_id: student for student in roster}
+    listed, left = [], []
+    for result in results:
+        student = by_id.get(result.student.student_id)
+        if student is None:
+            left.append(f"{_who(result.student)}: not on the roster")
+            continue
+        listed.append((student, result))
+        if not _grade(result):
+            reason = _message(result)
+            state = result.status if result.status != "graded" else ""
+            left.append(f"{_who(student)}: {shown(': '.join(filter(None, (state, reason))))}")
+    return listed, left
+
+
+def _grade(result: Result) -> str:
+    """Return the final grade of a submission, or nothing where it is not final."""
+    return "" if open_questions(result) else _number(result.total)
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a platform's identifier is a number as platforms write it."""
+    return text.isascii() and text.isdigit()
+
+
+def _number(value: float | None) -> str:
+    """Return a number as people write it, or nothing for None."""
+    if value is None:
+        return ""
+    return f"{value:.{DIGITS}f}".rstrip("0").rstrip(".")
+
+
+def _text(value: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
+    plain = shown(value, LONGEST)
+    return f"'{plain}" if value.startswith(FORMULA) or plain.startswith(FORMULA) else plain
+
+
+def _write(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Write a table in the form of RFC 4180."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
+    atomic_write(path, text.getvalue())

@@ -1,0 +1,1 @@
+"""Where students' code runs, and what is believed of what comes out."""

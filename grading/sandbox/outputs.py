@@ -1,0 +1,150 @@
+"""What a sandbox says that a cell showed, reduced to what is safe to keep and to look at.
+
+The sandbox may say anything. What is kept are plain texts, PNG images and exceptions, built anew
+from what came, within limits. Everything else is dropped: HTML, JavaScript, SVG, widgets, metadata.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+from typing import Any
+
+TEXT = 65_536
+TRACEBACKS = 32_768
+IMAGES = 1_048_576
+MOST_OUTPUTS = 200
+MOST_PIXELS = 25_000_000
+PNG = b"\x89PNG\r\n\x1a\n"
+# colors and cursor movements, then every other control character but tab, line feed and return
+ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\t\n\r\x20-\x7e\xa0-\U0010ffff]")
+
+
+def clean_text(text: Any, most: int = TEXT) -> str:
+    r"""Return `text` without control characters and lone surrogates, or nothing.
+
+    Parameters
+    ----------
+    text : object
+        What came; anything but a text counts as empty.
+    most : int
+        Characters to keep.
+
+    Returns
+    -------
+    str
+        A text that UTF-8 can encode.
+
+    Examples
+    --------
+    >>> clean_text("\x1b[31mred\x07\n")
+    'red\n'
+    """
+    if type(text) is not str:
+        return ""
+    return ESCAPES.sub("", text[:most]).encode("utf-8", "replace").decode()
+
+
+def clean_outputs(claimed: Any) -> list[dict[str, Any]]:
+    """Return the outputs of one cell, fit for a notebook.
+
+    Parameters
+    ----------
+    claimed : object
+        What the sandbox sent.
+
+    Returns
+    -------
+    list of dict
+        Outputs in nbformat's form. What is malformed or of another kind is left out, and so is
+        what exceeds 64 KiB of text, 32 KiB of tracebacks, 1 MiB of images, or 200 outputs.
+    """
+    cleaner = _Cleaner()
+    if type(claimed) is list:
+        for output in claimed[:MOST_OUTPUTS]:
+            if type(output) is dict:
+                cleaner.add(output)
+    return cleaner.outputs
+
+
+class _Cleaner:
+    """Collects clean outputs and counts what they take."""
+
+    def __init__(self) -> None:
+        self.outputs: list[dict[str, Any]] = []
+        self.text_left = TEXT
+        self.tracebacks_left = TRACEBACKS
+        self.images_left = IMAGES
+
+    def add(self, output: dict[str, Any]) -> None:
+        """Add what is good of one output."""
+        kind = output.get("output_type")
+        if kind == "stream":
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            text = self._text(output.get("text"))
+            if text:
+                self.outputs.append({"output_type": "stream", "name": name, "text": text})
+        elif kind in ("display_data", "execute_result"):
+            self._add_data(output, kind)
+        elif kind == "error":
+            self._add_error(output)
+
+    def _add_data(self, output: dict[str, Any], kind: str) -> None:
+        """Add a text and an image."""
+        data = output.get("data")
+        if type(data) is not dict:
+            return
+        kept = {}
+        if type(data.get("text/plain")) is str:
+            kept["text/plain"] = self._text(data["text/plain"])
+        image = self._image(data.get("image/png"))
+        if image:
+            kept["image/png"] = image
+        if not kept:
+            return
+        clean = {"output_type": kind, "data": kept, "metadata": {}}
+        if kind == "execute_result":
+            count = output.get("execution_count")
+            is_count = type(count) is int and 0 < count < 1_000_000
+            clean["execution_count"] = count if is_count else None
+        self.outputs.append(clean)
+
+    def _add_error(self, output: dict[str, Any]) -> None:
+        """Add an exception."""
+        lines = output.get("traceback")
+        traceback = []
+        for line in lines[:1000] if type(lines) is list else []:
+            traceback.append(clean_text(line, self.tracebacks_left))
+            self.tracebacks_left -= len(traceback[-1])
+        self.outputs.append(
+            {
+                "output_type": "error",
+                "ename": clean_text(output.get("ename"), 200),
+                "evalue": clean_text(output.get("evalue"), 2000),
+                "traceback": traceback,
+            }
+        )
+
+    def _text(self, text: Any) -> str:
+        """Return a clean text, as far as there is room for it."""
+        text = clean_text(text, self.text_left)
+        self.text_left -= len(text)
+        return text
+
+    def _image(self, encoded: Any) -> str:
+        """Return a PNG in base64, or nothing if it is none or too large to look at."""
+        if type(encoded) is not str or not 0 < len(encoded) <= self.images_left:
+            return ""
+        try:
+            image = base64.b64decode("".join(encoded.split()), validate=True)
+        except (binascii.Error, ValueError):
+            return ""
+        if image[:8] != PNG or len(image) < 24:
+            return ""
+        width, height = struct.unpack(">II", image[16:24])
+        if width * height > MOST_PIXELS:
+            return ""
+        self.images_left -= len(encoded)
+        return base64.b64encode(image).decode()
