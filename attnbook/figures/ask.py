@@ -12,8 +12,8 @@ from typing import Any
 import traitlets
 
 from attnbook.exercises._exercise import check, exercises
-from attnbook.exercises._judges import Judge, Number, Pick, not_yet
-from attnbook.exercises._verdict import Said, Verdict
+from attnbook.exercises._judges import Judge, Number, Pick
+from attnbook.exercises._verdict import Feedback, Verdict
 from attnbook.figures._base import ONE_NUMBER, LiveFigure, read_number
 
 SIGNS = {"right": "✓", "wrong": "✗", "open": "…"}
@@ -90,7 +90,7 @@ class Ask(LiveFigure):
             if self.content["parts"][name]["kind"] == "number":
                 given[name] = read_number(text)
                 if given[name] is None:
-                    unclear[name] = Said(False, ONE_NUMBER)
+                    unclear[name] = Feedback(False, ONE_NUMBER)
         return Verdict(self.exercise, check(self.exercise, **given).parts | unclear)
 
     def said(self, name: str) -> tuple[str, str]:
@@ -184,7 +184,7 @@ def elsewhere(names: list[str]) -> str:
 
 def content(judge: Judge) -> dict[str, Any]:
     """Return all that a page needs to judge a part of an answer."""
-    common = {"wanted": judge.wanted, "open": not_yet(judge.wanted).message}
+    common = {"wanted": judge.wanted, "open": judge.unanswered.message}
     if isinstance(judge, Pick):
         return common | {"kind": "pick", "right": judge.right, "options": dict(judge.options)}
     if not isinstance(judge, Number):
