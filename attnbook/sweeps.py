@@ -33,15 +33,7 @@ from attnlib.scaling import (
     query_key_norm,
     scaling_rule,
 )
-from attnlib.training import (
-    STEPS,
-    Adam,
-    GroupMeanTask,
-    Learner,
-    Sgd,
-    TrainingRun,
-    train_together,
-)
+from attnlib.training import STEPS, Adam, GroupMeanTask, Learner, Sgd, TrainingRun, train_together
 
 __all__ = [
     "Ablation",

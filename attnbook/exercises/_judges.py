@@ -472,7 +472,7 @@ class Function(Judge):
     def fault(
         self, value: np.ndarray | Failed, right: np.ndarray, arguments: tuple[Any, ...]
     ) -> str:
-        """Say what is wrong with what came out of one call, or nothing."""
+        """Say what is wrong with the result of one call, or nothing."""
         if isinstance(value, Failed):
             return raised(value)
         shapes = described(*arguments)
@@ -486,7 +486,7 @@ class Function(Judge):
         return f"For {shapes}: {first_difference(value, right, room)}."
 
     def allowed(self, value: np.ndarray, right: np.ndarray, arguments: tuple[Any, ...]) -> Any:
-        """Return how far what came may be off; a narrow type has no more than its own digits."""
+        """Return how far a result may be off; a narrow type has no more than its own digits."""
         wide, narrow = (float(np.finfo(kind).eps) for kind in (np.float64, np.float32))
         eps = min(max(float(np.finfo(value.dtype).eps), wide), narrow)
         if self.all_digits and eps == narrow:  # rounded in the end, and not computed in it

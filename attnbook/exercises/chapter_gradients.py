@@ -9,6 +9,7 @@ import numpy as np
 
 from attnbook.exercises._exercise import Check
 from attnbook.exercises._judges import Array, Function, Number, Wrong, rounding
+from attnlib.softmax import softmax
 
 WEIGHTS = np.array([0.7, 0.2, 0.1])
 RISE = 0.008
@@ -69,17 +70,12 @@ NUDGE = Check(
 )
 
 
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    exponentials = np.exp(scores - scores.max())
-    return exponentials / exponentials.sum()
-
-
 def _target(scores: np.ndarray, target: int) -> np.ndarray:
     return (np.arange(len(scores)) == target).astype(float)
 
 
 def _log_loss(scores: np.ndarray, target: int) -> np.ndarray:
-    return _softmax(scores) - _target(scores, target)
+    return softmax(scores) - _target(scores, target)
 
 
 def _through_weights(weights: np.ndarray, target: int) -> np.ndarray:
@@ -128,7 +124,7 @@ def _target_room(right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
 LEAD = 12.0
 LAGGARD = np.array([LEAD, 0, 0, 0])
 SLOPE = _log_loss(LAGGARD, 1)
-SHARE = float(_softmax(LAGGARD)[1])
+SHARE = float(softmax(LAGGARD)[1])
 
 LOG_LOSS = Check(
     "log-loss",
@@ -178,19 +174,19 @@ LOG_LOSS = Check(
             "The sign is wrong: this is the gradient of +ln pₜ.",
         ),
         Wrong(
-            lambda scores, target: _softmax(scores)[target] * _log_loss(scores, target),
+            lambda scores, target: softmax(scores)[target] * _log_loss(scores, target),
             "This is the gradient of −pₜ; that of −ln pₜ is asked.",
         ),
         Wrong(
-            lambda scores, target: (_softmax(scores) - 1) * _target(scores, target),
+            lambda scores, target: (softmax(scores) - 1) * _target(scores, target),
             "Only the target's entry is there: every score is in the denominator.",
         ),
         Wrong(
-            lambda scores, _: _softmax(scores),
+            lambda scores, _: softmax(scores),
             "This is p for every key; the target's entry has one subtracted.",
         ),
         Wrong(
-            lambda scores, _: _softmax(scores) - 1,
+            lambda scores, _: softmax(scores) - 1,
             "You subtracted one everywhere; only the target's entry has it.",
         ),
         Wrong(
@@ -202,7 +198,7 @@ LOG_LOSS = Check(
             "You divided by the number of keys; the loss is not a mean over keys.",
         ),
         Wrong(
-            lambda scores, target: _through_weights(_softmax(scores), target),
+            lambda scores, target: _through_weights(softmax(scores), target),
             "The target's weight became zero and you divided by it: cancel pₜ on paper.",
         ),
         Wrong(
@@ -222,13 +218,13 @@ def _keyed(
 ) -> np.ndarray:
     """Return the gradient on the query; the divisors are powers of the width."""
     width = keys.shape[-1]
-    weights = _softmax(keys @ query / width**inside)
+    weights = softmax(keys @ query / width**inside)
     return weights * (usefulness - weights @ usefulness) @ keys / width**outside
 
 
 def _by_keys(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
     width = math.sqrt(keys.shape[-1])
-    weights = _softmax(keys @ query / width)
+    weights = softmax(keys @ query / width)
     return np.outer(weights * (usefulness - weights @ usefulness), query) / width
 
 
@@ -236,13 +232,13 @@ def _without_mean(
     query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray, mean: float = 0.0
 ) -> np.ndarray:
     width = math.sqrt(keys.shape[-1])
-    return _softmax(keys @ query / width) * (usefulness - mean) @ keys / width
+    return softmax(keys @ query / width) * (usefulness - mean) @ keys / width
 
 
 def _by_length(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
     """Return the gradient with the number of keys in the place of the width."""
     root = math.sqrt(len(keys))
-    weights = _softmax(keys @ query / root)
+    weights = softmax(keys @ query / root)
     return weights * (usefulness - weights @ usefulness) @ keys / root
 
 
@@ -254,7 +250,7 @@ def _infinite(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np
 
 def _diagonal(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
     root = math.sqrt(keys.shape[-1])
-    weights = _softmax(keys @ query / root)
+    weights = softmax(keys @ query / root)
     return weights * (1 - weights) * usefulness @ keys / root
 
 

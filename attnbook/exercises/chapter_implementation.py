@@ -143,51 +143,43 @@ def _with_epsilon(
 
 
 # what a careless reader divides by, from queries, keys and values
-DIVISORS: list[tuple[Rule, str]] = [
-    (lambda *_: 1.0, "Your scores are not divided: the factor 1/√dₖ is missing."),
-    (lambda *heads: heads[0].shape[-1], "You divided by dₖ; its square root is asked."),
-    (
+DIVISORS = [
+    Wrong(lambda *_: 1.0, "Your scores are not divided: the factor 1/√dₖ is missing."),
+    Wrong(lambda *heads: heads[0].shape[-1], "You divided by dₖ; its square root is asked."),
+    Wrong(
         lambda *heads: 1 / math.sqrt(heads[0].shape[-1]),
         "You multiplied the scores by √dₖ; divide by it.",
     ),
-    (
+    Wrong(
         lambda *heads: heads[0].shape[-1] ** 0.25,
-        (
-            "You took the root twice and divided by the fourth root of dₖ. That is right on "
-            "queries and keys both, or else too little."
-        ),
+        "You took the root twice and divided by the fourth root of dₖ. That is right on "
+        "queries and keys both, or else too little.",
     ),
-    (
+    Wrong(
         lambda *_: math.sqrt(MODEL_WIDTH),
-        (
-            "You divided by the root of d_model, the width of all heads together; read dₖ off the "
-            "last axis of the query."
-        ),
+        "You divided by the root of d_model, the width of all heads together; read dₖ off the "
+        "last axis of the query.",
     ),
-    (
+    Wrong(
         lambda *_: math.sqrt(HEAD_WIDTH),
-        (
-            "You divide by the same number whatever comes; read the width off the last axis of the "
-            "query."
-        ),
+        "You divide by the same number whatever comes; read the width off the last axis of the "
+        "query.",
     ),
-    (
+    Wrong(
         lambda *heads: math.sqrt(heads[1].shape[-2]),
         "You divided by the root of the number of keys, n; the width dₖ is the last axis.",
     ),
-    (
+    Wrong(
         lambda *heads: math.sqrt(heads[2].shape[-1]),
         "You divided by the root of the width of the values; scores are made of queries and keys.",
     ),
-    (
+    Wrong(
         lambda *heads: math.sqrt(len(heads[0])),
-        (
-            "You divided by the root of len(query), which counts along the first axis; the width "
-            "is the last."
-        ),
+        "You divided by the root of len(query), which counts along the first axis; the width "
+        "is the last.",
     ),
     *(
-        (
+        Wrong(
             lambda *heads, place=place: math.sqrt(heads[place].shape[1]),
             "For one head this is right. In a batch shape[1] is another axis; take shape[-1].",
         )

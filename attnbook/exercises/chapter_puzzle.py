@@ -10,6 +10,7 @@ import numpy as np
 
 from attnbook.exercises._exercise import Check
 from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnlib.softmax import softmax
 
 D_MODEL, N_HEADS, D_V, N_TOKENS = 1536, 12, 64, 2048
 D_K = D_MODEL // N_HEADS
@@ -90,17 +91,12 @@ def divide_later(weights: Any, tau: float) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _softmax(logits: np.ndarray, axis: int = -1) -> np.ndarray:
-    powers = np.exp(logits - logits.max(axis=axis, keepdims=True))
-    return powers / powers.sum(axis=axis, keepdims=True)
-
-
 def _some_weights(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     """Draw rows of every sharpness and shape, last of all with weights of zero and next to it."""
     shapes = ((3,), (7,), (1,), (2, 5), (4, 4), (5, 2), (2, 3, 6), (1000,))
     taus = (4.0, 1.0, 2.0, 8.0, 0.5, 30.0, 1.7, 3.0)
     calls = [
-        (_softmax(2 * rng.standard_normal(shape)), tau)
+        (softmax(2 * rng.standard_normal(shape)), tau)
         for shape, tau in zip(shapes, taus, strict=True)
     ]
     return [
@@ -172,7 +168,7 @@ DIVIDE_LATER = Check(
             "weight makes it flatter?",
         ),
         Wrong(
-            _softmax(PRINTED / math.sqrt(WIDTH))[0],
+            softmax(PRINTED / math.sqrt(WIDTH))[0],
             "You gave the weights to softmax as if they were scores. Their logarithms "
             "are (up to a number that the row shares).",
         ),
@@ -212,7 +208,7 @@ DIVIDE_LATER = Check(
             "tau is already what the scores are divided by; you took its root.",
         ),
         Wrong(
-            lambda weights, tau: _softmax(weights / tau),
+            lambda weights, tau: softmax(weights / tau),
             "You gave the weights to softmax as if they were scores; their logarithms "
             "are the scores, up to a number that the row shares.",
         ),
@@ -236,7 +232,7 @@ ROWS, COLUMNS = 8, 16
 
 def weigh(q: Any, k: Any) -> np.ndarray:
     """Return attention weights, from what the keys do not share."""
-    return _softmax(q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1]))
+    return softmax(q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1]))
 
 
 def _as_written(
@@ -252,7 +248,7 @@ def _as_written(
     factor = 1 / math.sqrt(q.shape[-1]) if factor is None else factor
     logits = q @ (k - k.mean(axis=0) if differences else k).T * factor
     if largest:
-        return _softmax(logits, axis)
+        return softmax(logits, axis)
     return np.exp(logits) / np.exp(logits).sum(axis=axis, keepdims=True)
 
 
@@ -289,13 +285,13 @@ def _room_of_weights(right: np.ndarray, arguments: tuple[Any, ...], eps: float) 
 
 
 _FACTORS = [
-    (lambda *_: 1.0, "You have not divided: softmax is given the raw scores."),
-    (lambda d_k, *_: 1 / d_k, "You divided by dₖ; dividing by its root is asked."),
-    (
+    Wrong(lambda *_: 1.0, "You have not divided: softmax is given the raw scores."),
+    Wrong(lambda d_k, *_: 1 / d_k, "You divided by dₖ; dividing by its root is asked."),
+    Wrong(
         lambda _, n: 1 / math.sqrt(n),
         "You divided by the root of the number of keys; the root of the width of a key is asked.",
     ),
-    (lambda d_k, *_: math.sqrt(d_k), "You multiplied by √dₖ; dividing is asked."),
+    Wrong(lambda d_k, *_: math.sqrt(d_k), "You multiplied by √dₖ; dividing is asked."),
 ]
 _KINDS = [
     {"differences": differences, "largest": largest}

@@ -71,8 +71,8 @@ class Ask(LiveFigure):
             if unknown := sorted(given.keys() - set(fields)):
                 raise TypeError(f"{exercise!r} has no field {', '.join(unknown)}")
         state["answers"] = dict.fromkeys(fields, "") | state.get("answers", {})
-        told = {"exercise": exercise, "parts": parts, "unclear": ONE_NUMBER}
-        super().__init__(content=told, **state)
+        asked = {"exercise": exercise, "parts": parts, "unclear": ONE_NUMBER}
+        super().__init__(content=asked, **state)
 
     @property
     def exercise(self) -> str:
@@ -93,25 +93,25 @@ class Ask(LiveFigure):
                     unclear[name] = Feedback(False, ONE_NUMBER)
         return Verdict(self.exercise, check(self.exercise, **given).parts | unclear)
 
-    def said(self, name: str) -> tuple[str, str]:
+    def feedback(self, name: str) -> tuple[str, str]:
         """Return the outcome and the words of a part, empty if its answer is not checked."""
         if self.checked.get(name) != self.answers[name]:
             return "", ""
-        said = self.verdict.parts[name]
-        outcome = "right" if said.passed else "wrong" if self.answers[name].strip() else "open"
-        return outcome, said.message
+        feedback = self.verdict.parts[name]
+        outcome = "right" if feedback.passed else "wrong" if self.answers[name].strip() else "open"
+        return outcome, feedback.message
 
     def words(self) -> str:
         """Return what is said to the answers that are checked."""
-        return " ".join(filter(None, (self.said(name)[1] for name in self.answers)))
+        return " ".join(filter(None, (self.feedback(name)[1] for name in self.answers)))
 
     def field(self, name: str) -> str:
         """Return the label and the field or list of a part, and what is said to its answer."""
         part, value = self.content["parts"][name], self.answers[name]
-        outcome, words = self.said(name)
-        said = html.escape(f"said.{self.exercise}.{name}")
+        outcome, words = self.feedback(name)
+        reply = html.escape(f"said.{self.exercise}.{name}")
         common = (
-            f'name="{html.escape(name)}" aria-describedby="{said}" '
+            f'name="{html.escape(name)}" aria-describedby="{reply}" '
             f'aria-invalid="{str(outcome == "wrong").lower()}"'
         )
         if part["kind"] == "number":
@@ -131,7 +131,7 @@ class Ask(LiveFigure):
         return (
             f'<div class="part {outcome}"><label><span class="wanted">'
             f"{html.escape(sentence(part['wanted']))}</span>{control}</label>"
-            f'<p class="reply" id="{said}" aria-live="polite">'
+            f'<p class="reply" id="{reply}" aria-live="polite">'
             f'<span class="sign"{named}>{SIGNS.get(outcome, "")}</span> '
             f'<span class="said">{html.escape(words)}</span></p></div>'
         )

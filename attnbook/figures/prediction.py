@@ -49,7 +49,7 @@ class Prediction(LiveFigure):
         """Return how the answer compares with the right one, in a word and in a sentence."""
         raise NotImplementedError
 
-    def told(self) -> str:
+    def right_in_words(self) -> str:
         """Return the right answer in words."""
         raise NotImplementedError
 
@@ -71,7 +71,7 @@ class Prediction(LiveFigure):
             f'<span class="said">{html.escape(self.words())}</span></p>'
             f'<p class="because">{because if self.committed else ""}</p></div></form>'
             '<details class="told"><summary>The answer</summary>'
-            f"<p>{html.escape(self.told())} {because}</p></details>"
+            f"<p>{html.escape(self.right_in_words())} {because}</p></details>"
         )
 
     def __repr__(self) -> str:
@@ -153,7 +153,7 @@ class Choice(Prediction):
         outcome, words = self.content["verdicts"].get(self.answer, ("ask", self.content["wanted"]))
         return outcome, words
 
-    def told(self) -> str:
+    def right_in_words(self) -> str:
         """Return the right answer in words."""
         return f"It is: {self.right}."
 
@@ -280,7 +280,7 @@ class Estimate(Prediction):
         outcome = "high" if value > content["high"] else outcome
         return outcome, f"You said {self.plain}{content['unit']}{content['tails'][outcome]}"
 
-    def told(self) -> str:
+    def right_in_words(self) -> str:
         """Return the right number in words."""
         return self.content["told"]
 
@@ -401,7 +401,7 @@ class Sketch(Prediction):
             return "right", words
         return ("alike" if 2 * same >= len(steps) else "other"), words
 
-    def told(self) -> str:
+    def right_in_words(self) -> str:
         """Return the true curve in words."""
         content = self.content
         pairs = zip(content["places"], self.right, strict=True)
