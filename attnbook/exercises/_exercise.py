@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,11 @@ class Check:
         return found
 
 
+def checks_of(module: ModuleType) -> list[Check]:
+    """Return the checks that a module defines, in order."""
+    return [one for one in vars(module).values() if isinstance(one, Check)]
+
+
 def exercises() -> Mapping[str, Check]:
     """Return the check of every exercise by its name, from all modules ``chapter_…``.
 
@@ -73,10 +78,10 @@ def exercises() -> Mapping[str, Check]:
     chapters = [name for name in names if name.startswith("chapter_")]
     modules = (import_module(f"{here.__name__}.{name}") for name in chapters)
     found: dict[str, Check] = {}
-    for exercise in (exercise for module in modules for exercise in module.EXERCISES):
-        if exercise.name in found:
-            raise ValueError(f"two exercises have the name {exercise.name!r}")
-        found[exercise.name] = exercise
+    for one in (one for module in modules for one in checks_of(module)):
+        if one.name in found:
+            raise ValueError(f"two exercises have the name {one.name!r}")
+        found[one.name] = one
     return MappingProxyType(found)
 
 

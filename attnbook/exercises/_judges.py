@@ -10,7 +10,7 @@ import inspect
 import math
 import unicodedata
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,6 +169,11 @@ class Wrong(NamedTuple):
 
     answer: Any
     message: str
+
+    @classmethod
+    def each(cls, answers: Iterable[Any], message: str) -> list[Wrong]:
+        """Return several wrong answers to which the same is said."""
+        return [cls(answer, message) for answer in answers]
 
 
 class Judge:

@@ -250,20 +250,22 @@ STAND_OUT = Check(
             "You took the mean exponential of the aligned key too; of that key the "
             "mean logit is asked.",
         ),
-        *(
-            Wrong(
-                through_exponentials,
-                "For large scores A is no float any more, or a part of it is not. Take "
-                "the logarithm on paper.",
-            )
-            for through_exponentials in (
-                lambda tau, rho, d_k: np.log(np.exp(log_advantage(tau, rho, d_k))),
-                lambda tau, rho, d_k: np.log(np.exp(rho * d_k / tau) / np.exp(d_k / (2 * tau**2))),
-                lambda tau, rho, d_k: math.log(math.exp(log_advantage(tau, rho, d_k))),
-                lambda tau, rho, d_k: math.log(
-                    math.exp(rho * d_k / tau) / math.exp(d_k / (2 * tau**2))
-                ),
-            )
+        *Wrong.each(
+            (
+                through_exponentials
+                for through_exponentials in (
+                    lambda tau, rho, d_k: np.log(np.exp(log_advantage(tau, rho, d_k))),
+                    lambda tau, rho, d_k: np.log(
+                        np.exp(rho * d_k / tau) / np.exp(d_k / (2 * tau**2))
+                    ),
+                    lambda tau, rho, d_k: math.log(math.exp(log_advantage(tau, rho, d_k))),
+                    lambda tau, rho, d_k: math.log(
+                        math.exp(rho * d_k / tau) / math.exp(d_k / (2 * tau**2))
+                    ),
+                )
+            ),
+            "For large scores A is no float any more, or a part of it is not. Take "
+            "the logarithm on paper.",
         ),
         Wrong(
             lambda tau, rho, d_k: np.exp(rho * d_k / tau - d_k / (2 * tau**2)),
@@ -331,5 +333,3 @@ STAND_OUT = Check(
         why="A whole number is asked.",
     ),
 )
-
-EXERCISES = [TELL_DIVISOR, FOLD_BIAS, STAND_OUT]

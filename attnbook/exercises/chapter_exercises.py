@@ -918,16 +918,3 @@ START = Check(
         Wrong(math.sqrt(SCORE), "That is for all logits; within a row they vary less."),
     ),
 )
-
-EXERCISES = [
-    SPREAD,
-    LEAD,
-    ABLATION,
-    TEMPERATURE,
-    JACOBIAN,
-    KURTOSIS,
-    CRITICAL,
-    BREAK,
-    REPAIR,
-    START,
-]

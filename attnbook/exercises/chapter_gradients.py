@@ -476,5 +476,3 @@ LONGEST = Check(
         praise="No weights and no query get beyond it, and an even tie reaches it.",
     ),
 )
-
-EXERCISES = [NUDGE, LOG_LOSS, LONGEST]

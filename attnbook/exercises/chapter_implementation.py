@@ -178,12 +178,9 @@ DIVISORS = [
         "You divided by the root of len(query), which counts along the first axis; the width "
         "is the last.",
     ),
-    *(
-        Wrong(
-            lambda *heads, place=place: math.sqrt(heads[place].shape[1]),
-            "For one head this is right. In a batch shape[1] is another axis; take shape[-1].",
-        )
-        for place in (0, 1)
+    *Wrong.each(
+        (lambda *heads, place=place: math.sqrt(heads[place].shape[1]) for place in (0, 1)),
+        "For one head this is right. In a batch shape[1] is another axis; take shape[-1].",
     ),
 ]
 LARGEST = (-1, "nowhere")
@@ -401,49 +398,40 @@ SCALED_ATTENTION = Check(
             for divisor, message in DIVISORS
             for largest in LARGEST
         ),
-        *(
-            Wrong(
-                partial(_scaled_late, largest=largest),
-                "You divided after softmax: the outputs shrink and the weights are "
-                "those of scores that were not divided. Divide the scores.",
-            )
-            for largest in LARGEST
+        *Wrong.each(
+            (partial(_scaled_late, largest=largest) for largest in LARGEST),
+            "You divided after softmax: the outputs shrink and the weights are "
+            "those of scores that were not divided. Divide the scores.",
         ),
-        *(
-            Wrong(
-                partial(_attention, over=-2, largest=largest),
-                "Your weights sum to 1 along the queries, not along the keys: take "
-                "softmax over the last axis of the scores.",
-            )
-            for largest in (-2, -1, None, "nowhere")
+        *Wrong.each(
+            (
+                partial(_attention, over=-2, largest=largest)
+                for largest in (-2, -1, None, "nowhere")
+            ),
+            "Your weights sum to 1 along the queries, not along the keys: take "
+            "softmax over the last axis of the scores.",
         ),
-        *(
-            Wrong(partial(_attention, over=over, largest=largest), WHOLE_MATRIX)
-            for over in (None, (-2, -1))
-            for largest in (-1, None, (-2, -1), "nowhere")
+        *Wrong.each(
+            (
+                partial(_attention, over=over, largest=largest)
+                for over in (None, (-2, -1))
+                for largest in (-1, None, (-2, -1), "nowhere")
+            ),
+            WHOLE_MATRIX,
         ),
-        *(
-            Wrong(
-                partial(_not_transposed, largest=largest),
-                "The keys are not transposed: query @ key multiplies components of the query by "
-                "whole keys, and fits only if there are as many keys as components.",
-            )
-            for largest in LARGEST
+        *Wrong.each(
+            (partial(_not_transposed, largest=largest) for largest in LARGEST),
+            "The keys are not transposed: query @ key multiplies components of the query by "
+            "whole keys, and fits only if there are as many keys as components.",
         ),
-        *(
-            Wrong(
-                partial(_all_axes_turned, largest=largest),
-                "One head alone is right, a batch fails: .T turns all axes around. "
-                "Swap the last two axes of the keys only.",
-            )
-            for largest in LARGEST
+        *Wrong.each(
+            (partial(_all_axes_turned, largest=largest) for largest in LARGEST),
+            "One head alone is right, a batch fails: .T turns all axes around. "
+            "Swap the last two axes of the keys only.",
         ),
-        *(
-            Wrong(
-                partial(_weights, largest=largest),
-                "These are the weights; asked are the outputs, the weights times the values.",
-            )
-            for largest in LARGEST
+        *Wrong.each(
+            (partial(_weights, largest=largest) for largest in LARGEST),
+            "These are the weights; asked are the outputs, the weights times the values.",
         ),
         Wrong(
             partial(_attention, largest="nowhere"),
@@ -452,13 +440,13 @@ SCALED_ATTENTION = Check(
         ),
         Wrong(partial(_attention, largest=None), WHOLE_MAXIMUM),
         Wrong(partial(_attention, largest=(-2, -1)), WHOLE_MAXIMUM),
-        *(
-            Wrong(
-                partial(_with_epsilon, epsilon=epsilon),
-                "You added a small number to the sum, which shifts every weight. With "
-                "the maximum subtracted the sum is at least one and needs no help.",
-            )
-            for epsilon in (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)
+        *Wrong.each(
+            (
+                partial(_with_epsilon, epsilon=epsilon)
+                for epsilon in (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)
+            ),
+            "You added a small number to the sum, which shifts every weight. With "
+            "the maximum subtracted the sum is at least one and needs no help.",
         ),
         praise="Among them batches, a single key, float32 and scores of several thousand.",
     ),
@@ -485,41 +473,41 @@ SCALED_ATTENTION = Check(
             "You multiplied logits by the mask: a hidden key then has the logit zero, "
             "not the weight zero.",
         ),
-        *(
-            Wrong(
-                partial(_masked, guarded=False, safe=safe),
-                "A query that sees no key got NaN, from −∞ − (−∞) or 0/0; zeros are asked there.",
-            )
-            for safe in (True, False)
+        *Wrong.each(
+            (partial(_masked, guarded=False, safe=safe) for safe in (True, False)),
+            "A query that sees no key got NaN, from −∞ − (−∞) or 0/0; zeros are asked there.",
         ),
         Wrong(
             partial(_changed_logits, change=lambda s, mask: np.where(mask, s, -1e9)), NO_KEY_MEAN
         ),
-        *(
-            Wrong(partial(_changed_logits, change=partial(_lowered, far=far)), NO_KEY_MEAN)
-            for far in (1e9, 1e10)
+        *Wrong.each(
+            (partial(_changed_logits, change=partial(_lowered, far=far)) for far in (1e9, 1e10)),
+            NO_KEY_MEAN,
         ),
-        *(
-            Wrong(partial(_near_below, far=far, guarded=guarded), TOO_NEAR)
-            for far in (1e2, 1e3, 1e4, 1e5)
-            for guarded in (True, False)
+        *Wrong.each(
+            (
+                partial(_near_below, far=far, guarded=guarded)
+                for far in (1e2, 1e3, 1e4, 1e5)
+                for guarded in (True, False)
+            ),
+            TOO_NEAR,
         ),
-        *(
-            Wrong(partial(_masked_exponentials, guard=guard), HIDDEN_MAXIMUM)
-            for guard in ("none", "sum", "rows")
+        *Wrong.each(
+            (partial(_masked_exponentials, guard=guard) for guard in ("none", "sum", "rows")),
+            HIDDEN_MAXIMUM,
         ),
-        *(
-            Wrong(partial(_masked_exponentials, guard=guard, safe=False), LARGE_MASKED)
-            for guard in ("sum", "rows")
+        *Wrong.each(
+            (partial(_masked_exponentials, guard=guard, safe=False) for guard in ("sum", "rows")),
+            LARGE_MASKED,
         ),
         Wrong(partial(_masked, safe=False), LARGE_MASKED),
-        *(
-            Wrong(
-                partial(_masked, root=1.0, guarded=guarded, safe=safe),
-                "The scores are not divided: here, too, the factor 1/√dₖ belongs.",
-            )
-            for guarded in (True, False)
-            for safe in (True, False)
+        *Wrong.each(
+            (
+                partial(_masked, root=1.0, guarded=guarded, safe=safe)
+                for guarded in (True, False)
+                for safe in (True, False)
+            ),
+            "The scores are not divided: here, too, the factor 1/√dₖ belongs.",
         ),
         praise="Among them queries that see no key, and hidden keys with the largest scores.",
     ),
@@ -698,56 +686,38 @@ MERGE_BLOCKS = Check(
             "Your exponents have the wrong sign: the factor is e to the old maximum "
             "minus the new one, never above one.",
         ),
-        *(
-            Wrong(
-                partial(_merged, outputs=_no_factors, guarded=guarded),
-                "You shrank ℓ but forgot o: both sums are relative to the maximum.",
-            )
-            for guarded in (True, False)
+        *Wrong.each(
+            (partial(_merged, outputs=_no_factors, guarded=guarded) for guarded in (True, False)),
+            "You shrank ℓ but forgot o: both sums are relative to the maximum.",
         ),
-        *(
-            Wrong(
-                partial(_merged, sums=_no_factors, outputs=_own_factors, guarded=guarded),
-                "You shrank o but forgot ℓ: both sums are relative to the maximum.",
-            )
-            for guarded in (True, False)
+        *Wrong.each(
+            (
+                partial(_merged, sums=_no_factors, outputs=_own_factors, guarded=guarded)
+                for guarded in (True, False)
+            ),
+            "You shrank o but forgot ℓ: both sums are relative to the maximum.",
         ),
-        *(
-            Wrong(
-                partial(_merged, sums=_first_factor, guarded=guarded),
-                "You shrank the first state only. The second one may have the smaller "
-                "maximum as well.",
-            )
-            for guarded in (True, False)
+        *Wrong.each(
+            (partial(_merged, sums=_first_factor, guarded=guarded) for guarded in (True, False)),
+            "You shrank the first state only. The second one may have the smaller maximum as well.",
         ),
-        *(
-            Wrong(
-                partial(_merged, sums=_second_factor, guarded=guarded),
-                "You shrank the second state only. The first one may have the smaller "
-                "maximum as well.",
-            )
-            for guarded in (True, False)
+        *Wrong.each(
+            (partial(_merged, sums=_second_factor, guarded=guarded) for guarded in (True, False)),
+            "You shrank the second state only. The first one may have the smaller maximum as well.",
         ),
-        *(
-            Wrong(
-                partial(_merged, sums=_swapped_factors, guarded=guarded),
-                "You swapped the two factors: each state is shrunk by its own maximum "
-                "minus the new one.",
-            )
-            for guarded in (True, False)
+        *Wrong.each(
+            (partial(_merged, sums=_swapped_factors, guarded=guarded) for guarded in (True, False)),
+            "You swapped the two factors: each state is shrunk by its own maximum "
+            "minus the new one.",
         ),
         Wrong(
             partial(_merged, sums=_absolute_factors),
             "These sums are not relative to the new maximum, and with large logits "
             "they overflow or vanish.",
         ),
-        *(
-            Wrong(
-                partial(_merged, normalised=True, guarded=guarded),
-                "You divided o by ℓ. That is the output, but no state: it could not be "
-                "merged again.",
-            )
-            for guarded in (True, False)
+        *Wrong.each(
+            (partial(_merged, normalised=True, guarded=guarded) for guarded in (True, False)),
+            "You divided o by ℓ. That is the output, but no state: it could not be merged again.",
         ),
         Wrong(
             partial(_merged, guarded=False),
@@ -757,5 +727,3 @@ MERGE_BLOCKS = Check(
         praise="Among them huge logits and empty blocks.",
     ),
 )
-
-EXERCISES = [WEIGHTS_MEMORY, SCALED_ATTENTION, MERGE_BLOCKS]

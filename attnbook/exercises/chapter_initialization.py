@@ -355,5 +355,3 @@ TIED = Check(
         },
     ),
 )
-
-EXERCISES = [NO_DIVISOR, ROW_START, TIED]

@@ -374,20 +374,13 @@ UNSEEN = Check(
             for factor, message in _FACTORS
             for kind in _KINDS
         ),
-        *(
-            Wrong(
-                _on_axis(0, kind),
-                "Your columns sum to one, over the queries; each row has to sum to "
-                "one, over the keys.",
-            )
-            for kind in _KINDS
+        *Wrong.each(
+            (_on_axis(0, kind) for kind in _KINDS),
+            "Your columns sum to one, over the queries; each row has to sum to one, over the keys.",
         ),
-        *(
-            Wrong(
-                _transposed(kind),
-                "Your weights are transposed: one row per query is asked, one column per key.",
-            )
-            for kind in _KINDS
+        *Wrong.each(
+            (_transposed(kind) for kind in _KINDS),
+            "Your weights are transposed: one row per query is asked, one column per key.",
         ),
         Wrong(
             lambda q, k: q @ k.T / math.sqrt(q.shape[-1]),
@@ -402,21 +395,18 @@ UNSEEN = Check(
             "You subtracted what the queries share, which softmax sees. What the keys "
             "share it does not see.",
         ),
-        *(
-            Wrong(
-                lambda q, k, kind=kind: _as_written(q, k, **kind),
-                "Large scores overflow: subtract the largest of each row before exp.",
-            )
-            for kind in _KINDS
-            if not kind["largest"]
+        *Wrong.each(
+            (
+                lambda q, k, kind=kind: _as_written(q, k, **kind)
+                for kind in _KINDS
+                if not kind["largest"]
+            ),
+            "Large scores overflow: subtract the largest of each row before exp.",
         ),
-        *(
-            Wrong(
-                _by_largest_of_all(kind),
-                "You subtracted the largest score of the whole table, so that a row "
-                "of smaller ones becomes 0/0. Each row needs its own largest.",
-            )
-            for kind in _KINDS
+        *Wrong.each(
+            (_by_largest_of_all(kind) for kind in _KINDS),
+            "You subtracted the largest score of the whole table, so that a row "
+            "of smaller ones becomes 0/0. Each row needs its own largest.",
         ),
         Wrong(
             lambda q, k: _as_written(q, k, differences=False, largest=True),
@@ -439,5 +429,3 @@ UNSEEN = Check(
         all_digits=True,
     ),
 )
-
-EXERCISES = [WHICH_WIDTH, DIVIDE_LATER, UNSEEN]

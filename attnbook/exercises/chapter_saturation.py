@@ -221,7 +221,7 @@ POSITIONS = Check(
         Wrong(lambda scores: _naive(_plain_softmax(scores)), OVERFLOW),
         Wrong(lambda scores: np.exp(_entropy(_plain_softmax(scores))), OVERFLOW),
         Wrong(lambda scores: np.exp(_entropy(np.nan_to_num(_plain_softmax(scores)))), OVERFLOW),
-        *(Wrong(_nudged(small), SMALL) for small in (1e-12, 1e-10, 1e-9, 1e-8)),
+        *Wrong.each((_nudged(small) for small in (1e-12, 1e-10, 1e-9, 1e-8)), SMALL),
         all_digits=True,
     ),
 )
@@ -405,5 +405,3 @@ SOFTEN = Check(
         ),
     ),
 )
-
-EXERCISES = [RUNNER_UP, POSITIONS, SOFTEN]

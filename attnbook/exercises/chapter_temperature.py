@@ -348,5 +348,3 @@ COOLING = Check(
         Wrong(1 / 16, "You squared once too often: the standard deviation is given."),
     ),
 )
-
-EXERCISES = [WANTED_ODDS, NEEDED_GAIN, COOLING]

@@ -203,13 +203,13 @@ FAIR_RATE = Check(
             "Your mean leaves out runs that diverged. A rate at which one of its seeds "
             "diverges is out.",
         ),
-        *(
-            Wrong(
-                partial(_by, partial(_with_a_number_for_infinity, number=number)),
-                "You count a run that diverged as a large number. Other losses can be "
-                "larger than any number that you choose; keep the infinity.",
-            )
-            for number in (10, 100, 1e3, 1e6, 1e9, 1e10)
+        *Wrong.each(
+            (
+                partial(_by, partial(_with_a_number_for_infinity, number=number))
+                for number in (10, 100, 1e3, 1e6, 1e9, 1e10)
+            ),
+            "You count a run that diverged as a large number. Other losses can be "
+            "larger than any number that you choose; keep the infinity.",
         ),
         Wrong(
             partial(_by, partial(np.min, axis=0)),
@@ -579,5 +579,3 @@ SCALE_GRADIENT = Check(
         praise="Among them a single key, c = 0 and huge scores.",
     ),
 )
-
-EXERCISES = [GROUP_LOSSES, FAIR_RATE, ADAM_STEP, SCALE_GRADIENT]

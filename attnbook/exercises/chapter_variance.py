@@ -325,5 +325,3 @@ FADING = Check(
         ),
     ),
 )
-
-EXERCISES = [UNEQUAL, RECTIFIED, FADING]
