@@ -488,7 +488,7 @@ def tune_rates(
     settings : iterable of Setting
         What to tune; the rates in them are not used.
     rates : mapping of str to sequence of float
-        Rates to try, by optimiser.
+        Rates to try, by optimizer.
     seeds : iterable of int
         Seeds to tune on. Do not report results of these.
     arms, n_jobs, cache
@@ -502,7 +502,7 @@ def tune_rates(
     Raises
     ------
     TypeError, ValueError
-        As :func:`run_settings`, or if there are no rates for an optimiser.
+        As :func:`run_settings`, or if there are no rates for an optimizer.
 
     Notes
     -----
@@ -552,7 +552,7 @@ def run_ablation(
     settings : iterable of Setting
         What to compare; the rates in them are not used.
     rates : mapping of str to sequence of float
-        Rates to try, by optimiser.
+        Rates to try, by optimizer.
     tuning_seeds, report_seeds : iterable of int
         Disjoint.
     arms, n_jobs, cache

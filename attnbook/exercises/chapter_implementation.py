@@ -534,7 +534,7 @@ def _merged(
     sums: Callable[[float, float, float], tuple[float, float]] | None = None,
     outputs: Callable[[float, float, float], tuple[float, float]] | None = None,
     guarded: bool = True,
-    normalised: bool = False,
+    normalized: bool = False,
 ) -> np.ndarray:
     """Merge two states; `sums` and `outputs` give the factors of the two parts, if wrong ones."""
     largest = max(first[0], second[0])
@@ -543,7 +543,7 @@ def _merged(
     by_output = (outputs or sums or _own_factors)(first[0], second[0], reference)
     total = by_sum[0] * first[1] + by_sum[1] * second[1]
     weighted = by_output[0] * first[2:] + by_output[1] * second[2:]
-    return np.array([largest, total, *(weighted / total if normalised else weighted)])
+    return np.array([largest, total, *(weighted / total if normalized else weighted)])
 
 
 def _own_factors(first: float, second: float, largest: float) -> tuple[float, float]:
@@ -716,7 +716,7 @@ MERGE_BLOCKS = Check(
             "they overflow or vanish.",
         ),
         *Wrong.each(
-            (partial(_merged, normalised=True, guarded=guarded) for guarded in (True, False)),
+            (partial(_merged, normalized=True, guarded=guarded) for guarded in (True, False)),
             "You divided o by ℓ. That is the output, but no state: it could not be merged again.",
         ),
         Wrong(

@@ -64,8 +64,8 @@ NO_DIVISOR = Check(
 
 def row_variance(x: Any, tokens: np.ndarray, std_q: float, std_k: float, _d_k: int) -> float:
     """Return the expected variance within a row, whatever the lengths of the tokens are."""
-    centred = tokens - tokens.mean(axis=0)
-    return (std_q * std_k) ** 2 * float(x @ x) * float(np.sum(centred**2)) / (len(tokens) - 1)
+    centered = tokens - tokens.mean(axis=0)
+    return (std_q * std_k) ** 2 * float(x @ x) * float(np.sum(centered**2)) / (len(tokens) - 1)
 
 
 def draw_rows(rng: np.random.Generator) -> list[tuple[Any, ...]]:
@@ -228,8 +228,8 @@ def untied(x: np.ndarray, y: np.ndarray, std: float, _d_k: int) -> np.ndarray:
     return np.array([0.0, std**4 * float(x @ x) * float(y @ y)])
 
 
-def for_normalised(x: np.ndarray, y: np.ndarray, _std: float, d_k: int) -> np.ndarray:
-    """Return the moments for normalised tokens with this cosine, and unit variance."""
+def for_normalized(x: np.ndarray, y: np.ndarray, _std: float, d_k: int) -> np.ndarray:
+    """Return the moments for normalized tokens with this cosine, and unit variance."""
     cosine = float(x @ y) / float(np.linalg.norm(x) * np.linalg.norm(y))
     return np.array([np.sqrt(d_k) * cosine, 1 + cosine**2])
 
@@ -308,7 +308,7 @@ TIED = Check(
             "Your mean is right. In the second place stands the standard deviation.",
         ),
         Wrong(
-            for_normalised,
+            for_normalized,
             "This is for tokens of squared length d_model and entries of variance "
             "1/d_model; here x, y and std are what they are.",
         ),

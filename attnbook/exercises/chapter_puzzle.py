@@ -108,7 +108,7 @@ def _some_weights(rng: np.random.Generator) -> list[tuple[Any, ...]]:
 
 
 def _room_of_powers(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
-    """Bound the rounding errors of normalised powers of weights.
+    """Bound the rounding errors of normalized powers of weights.
 
     With ℓ the largest |ln p|, the exponent of exp(ln p/τ) is off by at most 3 ℓ/τ roundings, and
     a rounded p adds 1/τ; a sum of n and the division add n + 1, and exp and ln a few ulps. In

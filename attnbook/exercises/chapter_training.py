@@ -415,7 +415,7 @@ def _by_factor(
     *,
     inner: float | None = None,
     safe: bool = True,
-    centred: bool = True,
+    centered: bool = True,
     uniform: bool = False,
     twice: float = 2.0,
     outer: Callable[[float], float] = lambda _factor: 1.0,
@@ -426,8 +426,8 @@ def _by_factor(
     weights = exponentials / exponentials.sum()
     usefulness = values @ (twice * (weights @ values - target))
     averaged = np.full(len(scores), 1 / len(scores)) if uniform else weights
-    centre = averaged @ scores if centred else 0.0
-    return np.asarray(outer(factor) * (averaged * (scores - centre)) @ usefulness)
+    center = averaged @ scores if centered else 0.0
+    return np.asarray(outer(factor) * (averaged * (scores - center)) @ usefulness)
 
 
 def _slope(factor: float, **wrong: Any) -> float:
@@ -496,7 +496,7 @@ SCALE_GRADIENT = Check(
             "The sign is wrong: the weight is too large already, and more c enlarges it.",
         ),
         Wrong(
-            _slope(1 / DIVISOR, centred=False),
+            _slope(1 / DIVISOR, centered=False),
             "You took p·z for the derivative of the weight; the mean of the scores has "
             "to be subtracted from z.",
         ),
@@ -511,7 +511,7 @@ SCALE_GRADIENT = Check(
         ),
         Wrong(_slope(1.0, twice=1.0), "The two of the square is missing."),
         Wrong(
-            _slope(1.0, centred=False),
+            _slope(1.0, centered=False),
             "You took p·z for the derivative of the weight; the mean of the scores has "
             "to be subtracted from z.",
         ),
@@ -536,7 +536,7 @@ SCALE_GRADIENT = Check(
         draw_rows,
         room_of_slope,
         Wrong(
-            partial(_by_factor, centred=False),
+            partial(_by_factor, centered=False),
             "You took p·z for the derivative of the weights; the mean of the scores "
             "under the weights has to be subtracted from z.",
         ),

@@ -135,7 +135,7 @@ def nearest(stops: Sequence[float | None], value: float | None) -> int:
 
 
 def slider(name: str, label: str, stops: Sequence[float | None], value: float | None) -> str:
-    """Return a labelled slider over a list of stops, of which None switches something off."""
+    """Return a labeled slider over a list of stops, of which None switches something off."""
     shown = svg.reading(value)
     return (
         f'<label class="slider">{label} <output>{shown}</output>'
@@ -147,7 +147,7 @@ def slider(name: str, label: str, stops: Sequence[float | None], value: float | 
 
 
 def switch(name: str, label: str, value: bool) -> str:
-    """Return a labelled checkbox."""
+    """Return a labeled checkbox."""
     checked = " checked" if value else ""
     return f'<label class="switch"><input type="checkbox" name="{name}"{checked}> {label}</label>'
 
@@ -159,7 +159,7 @@ def presets(
     *,
     own: bool = True,
 ) -> str:
-    """Return a labelled list of states, each of which sets several controls at once.
+    """Return a labeled list of states, each of which sets several controls at once.
 
     It shows the first that fits the present state, or that this is the reader's own, unless one
     always fits.

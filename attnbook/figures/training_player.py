@@ -54,7 +54,7 @@ class TrainingPlayer(LiveFigure):
     d_k : int
         Width of the head, one of 16, 64 and 256.
     adam : bool
-        Whether the optimiser is Adam and not SGD.
+        Whether the optimizer is Adam and not SGD.
 
     Notes
     -----
@@ -86,7 +86,7 @@ class TrainingPlayer(LiveFigure):
 
     @property
     def optimizer(self) -> str:
-        """The name of the optimiser."""
+        """The name of the optimizer."""
         return OPTIMIZERS[self.adam]
 
     def measured(self, name: str) -> list[Any]:

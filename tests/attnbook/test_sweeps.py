@@ -385,7 +385,7 @@ DAMAGE |= {
     "a negative loss": damaged(lambda _tuning, record: record.update(loss=[[-1.0, 1.0]] * 2)),
     "rows of different lengths": damaged(lambda _tuning, record: record["loss"][0].pop()),
     "unknown arm": damaged(lambda _tuning, record: record["setting"].update(arm="none")),
-    "unknown optimiser": damaged(lambda _tuning, record: record["setting"].update(optimizer="")),
+    "unknown optimizer": damaged(lambda _tuning, record: record["setting"].update(optimizer="")),
     "unknown entry": damaged(lambda _tuning, record: record["setting"].update(width=3)),
     "a seed that was tuned on": damaged(lambda _tuning, record: record.update(seeds=[8, 0])),
     "not the best rate": damaged(lambda tuning, _record: tuning["setting"].update(rate=1e5)),
@@ -412,7 +412,7 @@ def tunings_of(*rates: tuple[str, int, float]) -> list[Tuning]:
 
 
 WRONG = {
-    "no optimiser": (lambda: Setting(USUAL, "SDG", 4, 0.1), ValueError, "optimizer", "'SDG'"),
+    "no optimizer": (lambda: Setting(USUAL, "SDG", 4, 0.1), ValueError, "optimizer", "'SDG'"),
     "no width": (lambda: Setting(USUAL, "SGD", 0, 0.1), ValueError, "d_k", "0"),
     "negative steps": (lambda: replace(SHORT[0], steps=-1), ValueError, "steps", "-1"),
     "measured before": (

@@ -82,8 +82,8 @@ P_TARGET = float(softmax(FAR)[1])
 
 def by_covariance(query, keys, usefulness):
     p = softmax(keys @ query / math.sqrt(len(query)))
-    centred = keys - p @ keys
-    return centred.T @ (p * usefulness) / math.sqrt(len(query))
+    centered = keys - p @ keys
+    return centered.T @ (p * usefulness) / math.sqrt(len(query))
 
 
 def by_jacobian(query, keys, usefulness):
@@ -199,7 +199,7 @@ def by_walking(keys, usefulness, start):
     return np.ptp(usefulness) * most / (4 * math.sqrt(keys.shape[1]))
 
 
-def off_centre(keys):
+def off_center(keys):
     return np.linalg.norm(keys - keys.mean(axis=0), axis=1).argmax()
 
 
@@ -377,11 +377,11 @@ LONGEST_CASES = Cases(
         (neighbours, "off"),
         (lambda k, u: by_walking(k, u, 0), "off"),
         (lambda k, u: by_walking(k, u, -1), "off"),
-        (lambda k, u: by_walking(k, u, off_centre(k)), "off"),
+        (lambda k, u: by_walking(k, u, off_center(k)), "off"),
         (
             lambda k, u: (
                 with_another_range(k, np.ptp(u)) * (len(k) < 6)
-                + by_walking(k, u, off_centre(k)) * (len(k) >= 6)
+                + by_walking(k, u, off_center(k)) * (len(k) >= 6)
             ),
             "off",
         ),

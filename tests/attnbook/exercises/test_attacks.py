@@ -161,7 +161,7 @@ FIRST_WRONG = {
         "only what came in float32": single(weigh(lambda keys: 0)),
         "weights clipped at 1e-12": lambda q, k: np.clip(weigh()(q, k), 1e-12, 1),
         "weights clipped at 1e-17": lambda q, k: np.maximum(weigh()(q, k), 1e-17),
-        "queries centred too": lambda q, k: weigh(lambda keys: keys.mean(axis=0))(
+        "queries centered too": lambda q, k: weigh(lambda keys: keys.mean(axis=0))(
             q - q.mean(axis=0), k
         ),
         "root of d - 1": weigh(divisor=lambda q, k: math.sqrt(max(q.shape[1] - 1, 1))),
@@ -188,10 +188,10 @@ FIRST_RIGHT = {
         "in a reused buffer": in_a_reused_buffer,
     },
     ("unseen", "weigh"): {
-        "centred by the mean": weigh(lambda keys: keys.mean(axis=0)),
-        "centred by the median": weigh(lambda keys: np.median(keys, axis=0)),
-        "centred by the maximum": weigh(lambda keys: keys.max(axis=0)),
-        "centred by the middle of the range": weigh(lambda k: (k.max(axis=0) + k.min(axis=0)) / 2),
+        "centered by the mean": weigh(lambda keys: keys.mean(axis=0)),
+        "centered by the median": weigh(lambda keys: np.median(keys, axis=0)),
+        "centered by the maximum": weigh(lambda keys: keys.max(axis=0)),
+        "centered by the middle of the range": weigh(lambda k: (k.max(axis=0) + k.min(axis=0)) / 2),
         "by exact sums": by_fsum,
         "by pairwise gaps": by_gaps,
     },
@@ -250,7 +250,7 @@ SECOND_RIGHT = {
     ("fading", "score_variance"): {
         "by Horner's scheme": by_horner,
         "by a matrix": by_matrix,
-        "vectorised": np.vectorize(sum_of_terms, otypes=[float]),
+        "vectorized": np.vectorize(sum_of_terms, otypes=[float]),
         "a partial function": partial(sum_of_terms, longest=None),
         "an object": ScoreVariance(),
         "a method": ScoreVariance().method,
@@ -384,7 +384,7 @@ THIRD_RIGHT = {
         "1e-300 added": with_small(1e-300),
         "as lists": lambda scores: count(scores).tolist(),
     },
-    ("soften", "slope"): {"centred": slope(), "by pairs": slope_by_pairs},
+    ("soften", "slope"): {"centered": slope(), "by pairs": slope_by_pairs},
     ("soften", "divisor"): {
         "by a root finder": divisor,
         "in float32": lambda *of: np.float32(divisor(*of)),
@@ -850,12 +850,12 @@ NINTH_RIGHT = {
         )[1],
     },
     ("adam-step", "moved"): {"plain": adam(), "as a list": lambda *of: adam()(*of).tolist()},
-    ("scale-gradient", "slope"): {"centred": scale_slope()},
+    ("scale-gradient", "slope"): {"centered": scale_slope()},
     ("needed-gain", "gain"): {
         "by two logarithms": gain,
         "by log1p": lambda w, n, r: (np.log(n - 1) + np.log(w) - np.log1p(-w)) / (1 - r),
     },
-    ("cooling", "slope"): {"centred": cooling()},
+    ("cooling", "slope"): {"centered": cooling()},
 }
 
 
@@ -978,7 +978,7 @@ LAST_WRONG = {
     ("kurtosis", "three_points"): {
         "no kurtosis of three": [[-2, 0, 2], [1 / 8, 3 / 4, 1 / 8]],
         "a sum of more than one": [[-ROOT, 0, ROOT], [1 / 6, 2 / 3, 1 / 3]],
-        "not normalised": [[-ROOT, 0, ROOT], [1, 4, 1]],
+        "not normalized": [[-ROOT, 0, ROOT], [1, 4, 1]],
         "a mean": [[-ROOT, 0, ROOT], [1 / 6, 5 / 6, 0]],
         "one-sided": [[-ROOT, -ROOT, 0], [1 / 6, 1 / 6, 2 / 3]],
         "negative chance": [[-ROOT, ROOT, 0], [-1 / 6, 1 / 6, 1]],

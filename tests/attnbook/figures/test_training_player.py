@@ -209,8 +209,8 @@ class TestThePicture:
                     assert wide == high == -back
                     row, column = int(y // player.CELL), int(x // player.CELL)
                     middle = np.array([x, y]) + wide / 2
-                    centre = player.CELL * (np.array([column, row]) + 0.5)
-                    np.testing.assert_allclose(middle, centre, atol=0.011)
+                    center = player.CELL * (np.array([column, row]) + 0.5)
+                    np.testing.assert_allclose(middle, center, atol=0.011)
                     drawn[row, column] = (wide / (0.9 * player.CELL)) ** 2
                 np.testing.assert_allclose(drawn, figure.weights[arm], atol=1e-3)
 
