@@ -23,25 +23,8 @@ import numpy as np
 from attnlib import group_mean, optimizers, scaling, training
 from attnlib._progress import progress_bar
 from attnlib._validation import real_number, whole_number
-from attnlib.scaling import (
-    ScalingRule,
-    inverse_sqrt,
-    inverse_width,
-    learned_temperature,
-    multiplier,
-    no_scaling,
-    query_key_norm,
-    scaling_rule,
-)
-from attnlib.training import (
-    STEPS,
-    Adam,
-    GroupMeanTask,
-    Learner,
-    Sgd,
-    TrainingRun,
-    train_together,
-)
+from attnlib.scaling import ScalingRule
+from attnlib.training import STEPS, Adam, GroupMeanTask, Learner, Sgd, TrainingRun, train_together
 
 __all__ = [
     "Ablation",
@@ -60,11 +43,11 @@ __all__ = [
 ARMS: dict[str, ScalingRule] = {
     rule.label: rule
     for rule in (
-        no_scaling(),
-        inverse_sqrt(),
-        inverse_width(),
-        query_key_norm(),
-        learned_temperature(),
+        scaling.no_scaling(),
+        scaling.inverse_sqrt(),
+        scaling.inverse_width(),
+        scaling.query_key_norm(),
+        scaling.learned_temperature(),
     )
 }
 """The scaling rules compared in the book, by label."""
@@ -75,7 +58,7 @@ N_JOBS = 1
 """Processes, unless more are asked for."""
 TOGETHER = 9
 """Settings that share the drawing of their data; an interrupted sweep loses so many runs."""
-QUICK_ARMS = (no_scaling().label, inverse_sqrt().label)
+QUICK_ARMS = (scaling.no_scaling().label, scaling.inverse_sqrt().label)
 QUICK_WIDTHS = (16, 256)
 QUICK_STEPS = 300
 MEASURED = {"loss": math.inf, "max_weight": math.nan, "median_gradient": math.nan}
@@ -282,7 +265,7 @@ def _checked_jobs(n_jobs: int) -> int:
 def _rule_of(setting: Setting, arms: Mapping[str, Any]) -> ScalingRule:
     if setting.arm not in arms:
         raise ValueError(f"arm must be one of {list(arms)}; got {setting.arm!r}")
-    return scaling_rule(arms[setting.arm])
+    return scaling.scaling_rule(arms[setting.arm])
 
 
 def _identity(setting: Setting, seed: int, rule: ScalingRule, code: str) -> dict[str, Any]:
@@ -294,7 +277,7 @@ def _identity(setting: Setting, seed: int, rule: ScalingRule, code: str) -> dict
         "setting": json.loads(json.dumps(asdict(setting))),
         "optimizer": repr(setting.learner(rule).optimizer),
         "seed": seed,
-        "factor": multiplier(rule, setting.d_k, setting.task.n_tokens),
+        "factor": scaling.multiplier(rule, setting.d_k, setting.task.n_tokens),
         "normalize": rule.normalize,
         "cap": rule.cap,
         "gains": {name: np.asarray(gain).tolist() for name, gain in rule.gains.items()},
@@ -328,18 +311,14 @@ def _kept_result(folder: Path | None, identity: Mapping[str, Any]) -> _Result | 
         return None
 
 
-def _keep_result(folder: Path | None, identity: Mapping[str, Any], result: _Result) -> None:
+def _keep_result(folder: Path, identity: Mapping[str, Any], result: _Result) -> None:
     """Write a result so that its file is complete whenever it exists."""
-    if folder is None:
-        return
     folder.mkdir(parents=True, exist_ok=True)
-    target = _cache_file(folder, identity)
-    text = json.dumps({"identity": identity, "result": result._asdict()})
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=folder, suffix=".tmp", delete=False
     ) as file:
-        file.write(text)
-    Path(file.name).replace(target)
+        json.dump({"identity": identity, "result": result._asdict()}, file)
+    Path(file.name).replace(_cache_file(folder, identity))
 
 
 def _summary(run: TrainingRun) -> _Result:
@@ -382,7 +361,8 @@ def _run_group(
         )
     for place, run in zip(missing, runs, strict=True):
         results[place] = _summary(run)
-        _keep_result(folder, identities[place], results[place])
+        if folder is not None:
+            _keep_result(folder, identities[place], results[place])
     return results
 
 
@@ -666,7 +646,9 @@ def quick_ablation(
     True
     """
     found = {
-        (tuning.setting.arm, tuning.setting.d_k): tuning for tuning in tunings if _is_sgd(tuning)
+        (tuning.setting.arm, tuning.setting.d_k): tuning
+        for tuning in tunings
+        if tuning.setting.optimizer == "SGD"
     }
     report = _checked_seeds("seeds", seeds)
     settings = []
@@ -678,10 +660,6 @@ def quick_ablation(
             _check_disjoint("seeds", report, tuning.seeds)
             settings.append(replace(tuning.setting, steps=steps, record_at=None))
     return run_settings(settings, report, n_jobs=n_jobs, cache=cache)
-
-
-def _is_sgd(tuning: Tuning) -> bool:
-    return tuning.setting.optimizer == "SGD"
 
 
 def _check_disjoint(name: str, report: Iterable[int], tuning: Iterable[int]) -> None:
@@ -730,8 +708,7 @@ def save_ablation(
 
 def _part_lines(parts: Mapping[str, Ablation]) -> Iterator[str]:
     for name, part in parts.items():
-        tunings = ",\n".join(f"   {_json(_tuning_entry(entry))}" for entry in part.tunings)
-        records = ",\n".join(f"   {_json(_record_entry(entry))}" for entry in part.records)
+        tunings, records = (",\n".join(map(_entry, rows)) for rows in part)
         yield (
             f'  {json.dumps(name)}: {{\n  "tunings": [\n{tunings}\n  ],\n'
             f'  "records": [\n{records}\n  ]}}'
@@ -749,22 +726,17 @@ def _rounded(numbers: np.ndarray) -> Any:
     return float(f"{numbers:.{DIGITS}g}") if np.isfinite(numbers) else None
 
 
-def _tuning_entry(tuning: Tuning) -> dict[str, Any]:
-    return {
-        "setting": _setting_entry(tuning.setting),
-        "seeds": tuning.seeds,
-        "rates": tuning.rates,
-        "loss": _rounded(tuning.loss),
-    }
-
-
-def _record_entry(record: Record) -> dict[str, Any]:
-    measured = {name: _rounded(getattr(record, name)) for name in MEASURED}
-    return {
-        "setting": _setting_entry(record.setting),
-        "seeds": record.seeds,
-        "steps": record.steps.tolist(),
-    } | measured
+def _entry(row: Tuning | Record) -> str:
+    """Return a tuning or a record as one line of JSON."""
+    columns = {field.name: getattr(row, field.name) for field in fields(row)}
+    for name, column in columns.items():
+        if name == "setting":
+            columns[name] = _setting_entry(column)
+        elif name in MEASURED:
+            columns[name] = _rounded(column)
+        elif isinstance(column, np.ndarray):
+            columns[name] = column.tolist()
+    return f"   {_json(columns)}"
 
 
 def _setting_entry(setting: Setting) -> dict[str, Any]:

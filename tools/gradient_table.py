@@ -96,7 +96,9 @@ def table() -> dict[str, object]:
 def main() -> int:
     """Write the table, a line for each cell."""
     text = json.dumps(table(), indent=1)
-    lines = re.sub(r"\[[^][]*\]", lambda innermost: json.dumps(json.loads(innermost[0])), text)
+    # a line for all widths of one number of keys
+    two_deep = r"\[(?:[^][]|\[[^][]*\])*\]"
+    lines = re.sub(two_deep, lambda found: json.dumps(json.loads(found[0])), text)
     TABLE.write_text(lines + "\n", "utf-8")
     return 0
 

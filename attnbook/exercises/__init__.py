@@ -4,6 +4,6 @@
 """
 
 from attnbook.exercises._exercise import check
-from attnbook.exercises._verdict import Said, Verdict
+from attnbook.exercises._verdict import Feedback, Verdict
 
-__all__ = ["Said", "Verdict", "check"]
+__all__ = ["Feedback", "Verdict", "check"]

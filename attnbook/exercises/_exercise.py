@@ -1,68 +1,72 @@
-"""An exercise and its check."""
+"""The checks of the exercises, and the one function that readers call."""
 
 from __future__ import annotations
 
 import difflib
-import warnings
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from attnbook.exercises._judges import Function, Judge, is_open, judged
+from attnbook.exercises._judges import Function, Judge, is_open
 from attnbook.exercises._running import TooLong, can_interrupt, time_limit
-from attnbook.exercises._verdict import Said, Verdict
+from attnbook.exercises._verdict import Feedback, Verdict
 
 TOO_LONG = "Your code ran for too long and was stopped: is there an endless loop?"
 UNLIMITED = " (Here an endless loop could not have been stopped.)"
 
 
-@dataclass(frozen=True)
-class Exercise:
-    """An exercise as its check knows it.
+class Check:
+    """The check of an exercise.
 
     Parameters
     ----------
     name : str
-        The label in the chapter without its "ex-".
-    parts : mapping of str to Judge
+        The label of the exercise in its chapter, without "ex-".
+    **parts : Judge
         Each part of the answer with its judge.
     """
 
-    name: str
-    parts: Mapping[str, Judge]
+    def __init__(self, name: str, /, **parts: Judge) -> None:
+        self.name = name
+        self.parts = parts
 
-    def check(self, answers: Mapping[str, Any]) -> Verdict:
+    def verdict(self, answers: Mapping[str, Any]) -> Verdict:
         """Judge the answers; a part that did not come is open."""
-        seed = zlib.crc32(self.name.encode())
-        said = {}
-        for name, judge in self.parts.items():
-            answer = answers.get(name, ...)
-            try:
-                # strict settings of the reader's own are for the reader's own cells
-                with time_limit(), np.errstate(all="ignore"), warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    said[name] = judged(judge, answer, np.random.default_rng(seed))
-            except TooLong:
-                said[name] = Said(False, TOO_LONG)
-            if isinstance(judge, Function) and not is_open(answer) and not can_interrupt():
-                one = said[name]
-                said[name] = Said(one.passed, one.message + UNLIMITED, one.trace)
-        return Verdict(self.name, said)
+        return Verdict(
+            self.name, {part: self.feedback(part, answers.get(part, ...)) for part in self.parts}
+        )
+
+    def feedback(self, part: str, answer: Any) -> Feedback:
+        """Judge the answer to one part, within the time that it has."""
+        judge, rng = self.parts[part], np.random.default_rng(zlib.crc32(self.name.encode()))
+        try:
+            with time_limit():
+                found = judge.judge(answer, rng)
+        except TooLong:
+            found = Feedback(False, TOO_LONG)
+        if isinstance(judge, Function) and not is_open(answer) and not can_interrupt():
+            return replace(found, message=found.message + UNLIMITED)
+        return found
 
 
-def exercises() -> Mapping[str, Exercise]:
-    """Return all exercises by name: those of every module ``chapter_…`` beside this one.
+def checks_of(module: ModuleType) -> list[Check]:
+    """Return the checks that a module defines, in order."""
+    return [one for one in vars(module).values() if isinstance(one, Check)]
+
+
+def exercises() -> Mapping[str, Check]:
+    """Return the check of every exercise by its name, from all modules ``chapter_…``.
 
     Returns
     -------
-    mapping of str to Exercise
-        Each exercise knows its parts, and each part what is wanted.
+    mapping of str to Check
+        Each check knows the parts of its exercise, and each part what is wanted.
 
     Examples
     --------
@@ -73,11 +77,11 @@ def exercises() -> Mapping[str, Exercise]:
     names = [found.name for found in iter_modules(here.__path__)]
     chapters = [name for name in names if name.startswith("chapter_")]
     modules = (import_module(f"{here.__name__}.{name}") for name in chapters)
-    found: dict[str, Exercise] = {}
-    for exercise in (exercise for module in modules for exercise in module.EXERCISES):
-        if exercise.name in found:
-            raise ValueError(f"two exercises have the name {exercise.name!r}")
-        found[exercise.name] = exercise
+    found: dict[str, Check] = {}
+    for one in (one for module in modules for one in checks_of(module)):
+        if one.name in found:
+            raise ValueError(f"two exercises have the name {one.name!r}")
+        found[one.name] = one
     return MappingProxyType(found)
 
 
@@ -87,7 +91,7 @@ def check(exercise: str, /, *answer: Any, **parts: Any) -> Verdict:
     Parameters
     ----------
     exercise : str
-        Name of the exercise, as it stands in the stub.
+        Name of the exercise, as the stub has it.
     *answer : Any
         The answer, where the exercise has a single part.
     **parts : Any
@@ -136,4 +140,4 @@ def check(exercise: str, /, *answer: Any, **parts: Any) -> Verdict:
         raise TypeError(
             f"{exercise!r} has no part {', '.join(unknown)}; its parts are {', '.join(names)}"
         )
-    return found.check(parts)
+    return found.verdict(parts)

@@ -9,28 +9,17 @@ from __future__ import annotations
 import inspect
 import math
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from attnbook.exercises._running import Failed, call
-from attnbook.exercises._verdict import Said
+from attnbook.exercises._verdict import Feedback
 
 WORDS = 60
 WHOLE = 1e15
-
-
-class Judge(Protocol):
-    """What every kind of answer has."""
-
-    wanted: str
-    """What the answer is to be, as a phrase: "the standard deviation of q·k, a number"."""
-
-    def judge(self, answer: Any, rng: np.random.Generator) -> Said:
-        """Say whether the answer is right, and if not, what is wrong."""
-        ...
 
 
 class Unfit(Exception):  # noqa: N818 - a message on its way to the reader
@@ -41,7 +30,7 @@ class StillOpen(Exception):  # noqa: N818 - no error, as there is no answer yet
     """A function returned what that of the stub returns."""
 
 
-def came(value: Any) -> str:
+def received(value: Any) -> str:
     """Return what the reader gave, in one short line."""
     text = " ".join(call(repr, value).split())
     return text if len(text) <= WORDS else text[: WORDS - 3] + "..."
@@ -52,17 +41,12 @@ def is_open(answer: Any) -> bool:
     return answer is ... or answer is None
 
 
-def not_yet(wanted: str) -> Said:
-    """Return what is said while nothing is answered."""
-    return Said(False, f"Not answered yet: put {wanted} here.")
-
-
 def refuse_other_kinds(value: Any, asked: str) -> None:
     """Raise `Unfit` for text, truth values and functions, and `StillOpen` for an open answer."""
     if value is ...:
         raise StillOpen
     if isinstance(value, str | bytes):
-        raise Unfit(f"{came(value)} is text; {asked} is asked, without quotes.")
+        raise Unfit(f"{received(value)} is text; {asked} is asked, without quotes.")
     if isinstance(value, bool | np.bool_):
         raise Unfit(f"{value} is a truth value; {asked} is asked.")
     if callable(value):
@@ -86,12 +70,12 @@ def plain_number(value: Any) -> float:
             raise Unfit(f"{array.size} numbers came, with shape {array.shape}; one is asked.")
         value = array.item()
     if isinstance(value, complex | np.complexfloating):
-        raise Unfit(f"{came(value)} is complex; a real number is asked.")
+        raise Unfit(f"{received(value)} is complex; a real number is asked.")
     try:
         number = float(call(lambda: float(value)))
     except Failed as failed:
         if isinstance(failed.error, TypeError):
-            raise Unfit(f"{came(value)} is no number.") from None
+            raise Unfit(f"{received(value)} is no number.") from None
         if isinstance(failed.error, OverflowError):
             raise Unfit("The number is too large for a float.") from None
         raise
@@ -119,7 +103,7 @@ def plain_array(value: Any) -> np.ndarray:
         try:
             array = call(lambda: array.astype(float))
         except Failed:
-            raise Unfit(f"{came(value)} is no array of numbers.") from None
+            raise Unfit(f"{received(value)} is no array of numbers.") from None
     if array.dtype.kind == "c":
         raise Unfit("Complex numbers came; real ones are asked.")
     if array.dtype.kind not in "iuf":
@@ -180,66 +164,175 @@ def between(value: float, right: float) -> str:
     return f"too {way}" + ("" if right >= 0 else " in absolute value")
 
 
-@dataclass(frozen=True)
-class Number:
-    """An answer that is one number.
+class Wrong(NamedTuple):
+    """A wrong answer that people give, and what is said to them."""
+
+    answer: Any
+    message: str
+
+    @classmethod
+    def each(cls, answers: Iterable[Any], message: str) -> list[Wrong]:
+        """Return several wrong answers to which the same is said."""
+        return [cls(answer, message) for answer in answers]
+
+
+class Judge:
+    """One part of an exercise: what it asks for, and how an answer is judged.
 
     Parameters
     ----------
     wanted : str
-        What it is, as a phrase behind "put" and "asked is".
-    right : float
-        The right number, computed.
-    digits : int
-        To so many significant digits the answer is asked, unless `within` says otherwise.
-    within : float, optional
-        How far from the right number an answer may be; `why` says where that comes from.
-    why : str
-        The reason of `within`.
-    mistakes : sequence of (float, str)
-        Wrong numbers that have a name.
+        What the answer is to be, as a phrase behind "put" and "asked is": "the standard deviation
+        of q·k".
+    *mistakes : Wrong
+        Wrong answers that have a name.
     praise : str
         What is added to a right answer.
     """
 
-    wanted: str
-    right: float
-    digits: int = 3
-    within: float | None = None
-    why: str = ""
-    mistakes: Sequence[tuple[float, str]] = ()
-    praise: str = ""
+    def __init__(self, wanted: str, *mistakes: Wrong, praise: str = "") -> None:
+        self.wanted = wanted
+        self.mistakes = mistakes
+        self.praise = praise
 
-    def __post_init__(self) -> None:
-        """Leave out the last digits, in which processors differ: pages hold these numbers."""
-        object.__setattr__(self, "right", steady(self.right))
-        named = [(steady(mistake), message) for mistake, message in self.mistakes]
-        object.__setattr__(self, "mistakes", named)
+    @property
+    def unanswered(self) -> Feedback:
+        """The feedback while nothing is answered."""
+        return Feedback(False, f"Not answered yet: put {self.wanted} here.")
+
+    def judge(self, answer: Any, rng: np.random.Generator) -> Feedback:
+        """Judge an answer, whatever it is and whatever it does."""
+        try:
+            if is_open(answer):
+                raise StillOpen
+            # strict settings of the reader's own are for the reader's own cells
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return self.compare(answer, rng)
+        except StillOpen:
+            return self.unanswered
+        except Unfit as unfit:
+            return self.wrong(str(unfit))
+        except Failed as failed:
+            return Feedback(False, raised(failed), failed.trace)
+
+    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
+        """Say whether an answer is right, and if not, which mistake it is or what is wrong."""
+        raise NotImplementedError
+
+    def right_with(self, words: str) -> Feedback:
+        """Return the feedback to a right answer."""
+        return Feedback(True, f"{words} {self.praise}".strip())
+
+    def wrong(self, words: str) -> Feedback:
+        """Return the feedback to a wrong answer, with what is asked behind it."""
+        return Feedback(False, f"{words} Asked is {self.wanted}.")
+
+    def mistake(self, is_made: Callable[[Any], bool]) -> Feedback | None:
+        """Return the feedback to the first known mistake that was made, if it is one."""
+        made = (message for answer, message in self.mistakes if is_made(answer))
+        return next((Feedback(False, message) for message in made), None)
+
+
+class Numeric(Judge):
+    """An answer that is a number or an array of numbers.
+
+    Parameters
+    ----------
+    wanted, *mistakes, praise
+        As for every `Judge`.
+    right : float or numpy.ndarray
+        The right answer, computed.
+    digits : int
+        To so many significant digits the answer is asked, those of the largest entry of an array,
+        unless `within` says otherwise.
+    within : float, optional
+        How far from the right answer a number may be; `why` says where that comes from.
+    why : str
+        The reason of `within`.
+    """
+
+    def __init__(
+        self,
+        wanted: str,
+        right: Any,
+        *mistakes: Wrong,
+        digits: int = 3,
+        within: float | None = None,
+        why: str = "",
+        praise: str = "",
+    ) -> None:
+        known = (Wrong(self.plain(answer), message) for answer, message in mistakes)
+        super().__init__(wanted, *known, praise=praise)
+        self.right = self.plain(right)
+        self.digits = digits
+        self.within = within
+        self.why = why
+
+    @staticmethod
+    def plain(value: Any) -> Any:
+        """Return a right answer or a mistake as it is compared."""
+        raise NotImplementedError
+
+    def room(self, value: Any) -> float:
+        """Return how far an answer may be from the right one, or from a mistake."""
+        if self.within is not None:
+            return self.within
+        return rounding(float(np.abs(value).max(initial=0.0)), self.digits)
+
+
+class Number(Numeric):
+    """An answer that is one number."""
+
+    # without the last digits, in which processors differ: pages hold these numbers
+    plain = staticmethod(steady)
 
     def room(self, value: float) -> float:
         """Return how far an answer may be from the right number, or from that of a mistake."""
-        return steady(rounding(value, self.digits) if self.within is None else self.within)
+        return steady(super().room(np.array(value)))
 
-    def judge(self, answer: Any, rng: np.random.Generator) -> Said:
+    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
         """Say whether the number is close enough, or which mistake it is."""
         del rng
-        try:
-            value = plain_number(answer)
-        except Unfit as unfit:
-            return Said(False, f"{unfit} Asked is {self.wanted}.")
-        if abs(value - self.right) <= self.room(self.right):
-            number = shown(value, max(self.digits, 4))
-            return Said(True, f"{number} is right. {self.praise}".strip())
-        for mistake, message in self.mistakes:
-            if abs(value - mistake) <= self.room(mistake):
-                return Said(False, message)
-        is_near = abs(value - self.right) <= 10 * self.room(self.right)
+        value = plain_number(answer)
+        off = abs(value - self.right)
+        if off <= self.room(self.right):
+            return self.right_with(f"{shown(value, max(self.digits, 4))} is right.")
+        if mistake := self.mistake(lambda wrong: abs(value - wrong) <= self.room(wrong)):
+            return mistake
         is_rounded = self.within is None and is_coarse(value, self.digits)
-        more = " Nearly: give more digits." if is_near and is_rounded else ""
-        return Said(
-            False,
-            f"{shown(value, 6)} is {between(value, self.right)}.{more} Asked is {self.wanted}.",
+        nearly = is_rounded and off <= 10 * self.room(self.right)
+        more = " Nearly: give more digits." if nearly else ""
+        return self.wrong(f"{shown(value, 6)} is {between(value, self.right)}.{more}")
+
+
+class Array(Numeric):
+    """An answer that is an array."""
+
+    @staticmethod
+    def plain(value: Any) -> np.ndarray:
+        """Return it as an array of floats."""
+        return np.asarray(value, dtype=float)
+
+    def is_like(self, value: np.ndarray, array: np.ndarray) -> bool:
+        """Say whether two arrays have the same shape and nearly the same entries."""
+        return value.shape == array.shape and bool(
+            np.all(np.abs(value - array) <= self.room(array))
         )
+
+    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
+        """Say whether every entry is close enough, or which mistake it is."""
+        del rng
+        value = plain_array(answer)
+        if mistake := self.mistake(lambda wrong: self.is_like(value, wrong)):
+            return mistake
+        if value.shape != self.right.shape:
+            return self.wrong(f"Shape {value.shape} came, {self.right.shape} is wanted.")
+        if np.isnan(value).any():
+            return Feedback(False, "There is NaN in it: somewhere 0/0 or ∞ − ∞ was computed.")
+        if self.is_like(value, self.right):
+            return self.right_with(f"All {self.right.size} entries are right.")
+        return Feedback(False, f"{first_difference(value, self.right, self.room(self.right))}.")
 
 
 def letters(option: str) -> str:
@@ -254,8 +347,7 @@ def letters(option: str) -> str:
     return " ".join(text.split()).strip(" .`'\"")
 
 
-@dataclass(frozen=True)
-class Pick:
+class Pick(Judge):
     """An answer that is one of a few words.
 
     Parameters
@@ -268,26 +360,32 @@ class Pick:
         Every option with what is said to it; the right one among them, with its praise.
     """
 
-    wanted: str
-    right: str
-    options: Mapping[str, str]
+    def __init__(self, wanted: str, right: str, options: Mapping[str, str]) -> None:
+        wrong = (Wrong(option, message) for option, message in options.items() if option != right)
+        super().__init__(wanted, *wrong, praise=options[right])
+        self.right = right
+        self.options = options
 
-    def judge(self, answer: Any, rng: np.random.Generator) -> Said:
+    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
         """Say whether the choice is right, or why it is not."""
         del rng
         known = {letters(option): option for option in self.options}
-        said = letters(answer) if isinstance(answer, str) else None
-        if said not in known:
+        option = known.get(letters(answer)) if isinstance(answer, str) else None
+        if option is None:
             offered = ", ".join(map(repr, self.options))
-            return Said(False, f"{came(answer)} is none of the options: {offered}.")
-        option = known[said]
-        return Said(option == self.right, self.options[option])
+            return Feedback(False, f"{received(answer)} is none of the options: {offered}.")
+        return Feedback(option == self.right, self.options[option])
+
+
+def is_near(value: Any, right: Any, room: Any) -> np.ndarray:
+    """Say of each entry whether it is right: near enough, or equal, as infinities may be."""
+    with np.errstate(all="ignore"):
+        return (np.abs(value - right) <= room) | (value == right)
 
 
 def first_difference(value: np.ndarray, right: np.ndarray, room: np.ndarray | float) -> str:
     """Say how many entries are wrong, and name the first of them."""
-    with np.errstate(all="ignore"):
-        wrong = ~((np.abs(value - right) <= room) | (value == right))
+    wrong = ~is_near(value, right, room)
     if not wrong.ndim:
         return "the number is off"
     at = ", ".join(str(i) for i in np.argwhere(wrong)[0])
@@ -295,82 +393,17 @@ def first_difference(value: np.ndarray, right: np.ndarray, room: np.ndarray | fl
     return f"{count} of {wrong.size} entries {'is' if count == 1 else 'are'} off, first at [{at}]"
 
 
-@dataclass(frozen=True)
-class Array:
-    """An answer that is an array.
-
-    Parameters
-    ----------
-    wanted : str
-        What it is.
-    right : numpy.ndarray
-        The right array, computed.
-    digits : int
-        Each entry is asked to so many significant digits of the largest, unless `within` says
-        otherwise.
-    within : float, optional
-        How far from the right entry each entry may be; `why` says where that comes from.
-    why : str
-        The reason of `within`.
-    mistakes : sequence of (numpy.ndarray, str)
-        Wrong arrays that have a name.
-    praise : str
-        What is added to a right answer.
-    """
-
-    wanted: str
-    right: np.ndarray
-    digits: int = 3
-    within: float | None = None
-    why: str = ""
-    mistakes: Sequence[tuple[np.ndarray, str]] = ()
-    praise: str = ""
-
-    def room(self, array: np.ndarray) -> float:
-        """Return how far each entry may be off."""
-        if self.within is not None:
-            return self.within
-        return rounding(float(np.abs(array).max(initial=0.0)), self.digits)
-
-    def is_like(self, value: np.ndarray, array: np.ndarray) -> bool:
-        """Say whether two arrays have the same shape and nearly the same entries."""
-        return value.shape == array.shape and bool(
-            np.all(np.abs(value - array) <= self.room(array))
-        )
-
-    def judge(self, answer: Any, rng: np.random.Generator) -> Said:
-        """Say whether every entry is close enough, or which mistake it is."""
-        del rng
-        right = np.asarray(self.right, dtype=float)
-        try:
-            value = plain_array(answer)
-        except Unfit as unfit:
-            return Said(False, f"{unfit} Asked is {self.wanted}.")
-        for mistake, message in self.mistakes:
-            if self.is_like(value, np.asarray(mistake, dtype=float)):
-                return Said(False, message)
-        if value.shape != right.shape:
-            return Said(
-                False,
-                f"Shape {value.shape} came, {right.shape} is wanted. Asked is {self.wanted}.",
-            )
-        if np.isnan(value).any():
-            return Said(False, "There is NaN in it: somewhere 0/0 or ∞ − ∞ was computed.")
-        if self.is_like(value, right):
-            return Said(True, f"All {right.size} entries are right. {self.praise}".strip())
-        return Said(False, f"{first_difference(value, right, self.room(right))}.")
-
-
-@dataclass(frozen=True)
-class Function:
+class Function(Judge):
     """An answer that is a function.
 
     It is called on inputs that a generator draws, and what it returns is compared with an oracle.
+    A mistake is recognized if it returns the same in every call, or raises the same kind of error
+    where the reader's function does.
 
     Parameters
     ----------
-    wanted : str
-        What it is, with its signature: "attention(q, k, v), which returns ...".
+    wanted, *mistakes, praise
+        As for every `Judge`; `wanted` has the signature: "attention(q, k, v), which returns ...".
     oracle : callable
         Computes what is right, from the same arguments.
     draw : callable
@@ -378,58 +411,55 @@ class Function:
     room : callable
         Given what is right, the arguments and the machine epsilon of the answer's type, returns
         how far each entry may be off; its docstring derives the bound.
-    mistakes : sequence of (callable, str)
-        Wrong functions that have a name; one is recognized if it returns the same in every call,
-        or raises the same kind of error where the reader's does.
-    praise : str
-        What is added to a right answer.
-    keywords : mapping of str to Any
-        Further arguments of every call.
     all_digits : bool
         Whether the digits are the point, so that a narrow type may round the result alone.
     """
 
-    wanted: str
-    oracle: Callable[..., Any]
-    draw: Callable[[np.random.Generator], list[tuple[Any, ...]]]
-    room: Callable[..., Any]
-    mistakes: Sequence[tuple[Callable[..., Any], str]] = ()
-    praise: str = ""
-    keywords: Mapping[str, Any] = field(default_factory=dict)
-    all_digits: bool = False
+    def __init__(
+        self,
+        wanted: str,
+        oracle: Callable[..., Any],
+        draw: Callable[[np.random.Generator], list[tuple[Any, ...]]],
+        room: Callable[..., Any],
+        *mistakes: Wrong,
+        praise: str = "",
+        all_digits: bool = False,
+    ) -> None:
+        super().__init__(wanted, *mistakes, praise=praise)
+        self.oracle = oracle
+        self.draw = draw
+        self.room = room
+        self.all_digits = all_digits
 
-    def judge(self, answer: Any, rng: np.random.Generator) -> Said:
+    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
         """Say whether it returns what is right in every call, or which mistake it is."""
         if not callable(answer) or inspect.isclass(answer):
-            return Said(False, f"{came(answer)} is no function. Asked is {self.wanted}.")
+            return self.wrong(f"{received(answer)} is no function.")
         calls = self.draw(rng)
         try:
             given = [self.given(answer, arguments) for arguments in calls]
         except Unfit as unfit:
-            return Said(False, str(unfit))
-        rights = [np.asarray(self.oracle(*arguments)) for arguments in calls]
+            return Feedback(False, str(unfit))
         faults = [
             fault
-            for value, right, arguments in zip(given, rights, calls, strict=True)
-            if (fault := self.fault(value, right, arguments))
+            for value, arguments in zip(given, calls, strict=True)
+            if (fault := self.fault(value, np.asarray(self.oracle(*arguments)), arguments))
         ]
         if not faults:
-            return Said(True, f"Right in all {len(calls)} calls. {self.praise}".strip())
-        for mistake, message in self.mistakes:
-            if self.is_mistake(mistake, given, calls):
-                return Said(False, message)
+            return self.right_with(f"Right in all {len(calls)} calls.")
+        if mistake := self.mistake(lambda wrong: self.is_made(wrong, given, calls)):
+            return mistake
         for failed, arguments in zip(given, calls, strict=True):
             if isinstance(failed, Failed):
-                shapes = ", ".join(described(argument) for argument in arguments)
-                return Said(False, f"{raised(failed)} (It was called with {shapes}.)", failed.trace)
-        return Said(False, f"{faults[0]} ({len(faults)} of {len(calls)} calls are wrong.)")
+                message = f"{raised(failed)} (It was called with {described(*arguments)}.)"
+                return Feedback(False, message, failed.trace)
+        return Feedback(False, f"{faults[0]} ({len(faults)} of {len(calls)} calls are wrong.)")
 
     def given(self, answer: Callable[..., Any], arguments: tuple[Any, ...]) -> np.ndarray | Failed:
         """Return what the reader's function gives for these arguments, or what it raises."""
         copies = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
         try:
-            with np.errstate(all="ignore"):
-                result = call(answer, *copies, **self.keywords)
+            result = call(answer, *copies)
         except Failed as failed:
             return failed
         for own, copy in zip(arguments, copies, strict=True):
@@ -447,30 +477,28 @@ class Function:
     def fault(
         self, value: np.ndarray | Failed, right: np.ndarray, arguments: tuple[Any, ...]
     ) -> str:
-        """Say what is wrong with what came out of one call, or nothing."""
+        """Say what is wrong with the result of one call, or nothing."""
         if isinstance(value, Failed):
             return raised(value)
-        shapes = ", ".join(described(argument) for argument in arguments)
+        shapes = described(*arguments)
         if value.shape != right.shape:
             return f"For {shapes} shape {value.shape} came, {right.shape} is wanted."
         if np.isnan(value).any() and not np.isnan(right).any():
             return f"For {shapes} NaN came: somewhere ∞/∞, ∞ − ∞ or 0/0 was computed."
         room = self.allowed(value, right, arguments)
-        with np.errstate(all="ignore"):
-            close = (np.abs(value - right) <= room) | (value == right)
-        if close.all():
+        if is_near(value, right, room).all():
             return ""
         return f"For {shapes}: {first_difference(value, right, room)}."
 
     def allowed(self, value: np.ndarray, right: np.ndarray, arguments: tuple[Any, ...]) -> Any:
-        """Return how far what came may be off; a narrow type has no more than its own digits."""
+        """Return how far a result may be off; a narrow type has no more than its own digits."""
         wide, narrow = (float(np.finfo(kind).eps) for kind in (np.float64, np.float32))
         eps = min(max(float(np.finfo(value.dtype).eps), wide), narrow)
         if self.all_digits and eps == narrow:  # rounded in the end, and not computed in it
             return self.room(right, arguments, wide) + narrow * np.abs(right)
         return self.room(right, arguments, eps)
 
-    def is_mistake(
+    def is_made(
         self,
         mistake: Callable[..., Any],
         given: Sequence[np.ndarray | Failed],
@@ -479,19 +507,14 @@ class Function:
         """Say whether a known wrong function returns, or raises, the same in every call."""
         for value, arguments in zip(given, calls, strict=True):
             try:
-                with np.errstate(all="ignore"):
-                    wrong = np.asarray(call(mistake, *arguments), dtype=float)
+                wrong = np.asarray(call(mistake, *arguments), dtype=float)
             except Failed as failed:
                 if isinstance(value, Failed) and type(value.error) is type(failed.error):
                     continue
                 return False
-            if isinstance(value, Failed):
+            if isinstance(value, Failed) or wrong.shape != value.shape:
                 return False
-            if wrong.shape != value.shape:
-                return False
-            room = self.allowed(value, wrong, arguments)
-            with np.errstate(all="ignore"):
-                alike = (np.abs(value - wrong) <= room) | (value == wrong)
+            alike = is_near(value, wrong, self.allowed(value, wrong, arguments))
             if not (alike | (np.isnan(value) & np.isnan(wrong))).all():
                 return False
         return True
@@ -502,52 +525,39 @@ def raised(failed: Failed) -> str:
     return f"Your code raised {type(failed.error).__name__}: {failed}"
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(Judge):
     """An answer that has to have a property, of which there are many.
 
     Parameters
     ----------
-    wanted : str
-        What it is.
+    wanted, *mistakes, praise
+        As for every `Judge`; the message of a mistake is what `fault` says to it.
     fault : callable
         Given the answer and a generator, returns what is wrong with it, or nothing; it may raise
         `Unfit`.
-    mistakes : sequence of (object, str)
-        Wrong answers with what `fault` says to them.
-    praise : str
-        What is added to a right answer.
     """
 
-    wanted: str
-    fault: Callable[[Any, np.random.Generator], str]
-    mistakes: Sequence[tuple[Any, str]] = ()
-    praise: str = ""
+    def __init__(
+        self,
+        wanted: str,
+        fault: Callable[[Any, np.random.Generator], str],
+        *mistakes: Wrong,
+        praise: str = "",
+    ) -> None:
+        super().__init__(wanted, *mistakes, praise=praise)
+        self.fault = fault
 
-    def judge(self, answer: Any, rng: np.random.Generator) -> Said:
+    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
         """Say whether the answer has the property, or what it lacks."""
-        try:
-            with np.errstate(all="ignore"):
-                fault = self.fault(answer, rng)
-        except Unfit as unfit:
-            fault = f"{unfit} Asked is {self.wanted}."
-        return Said(not fault, fault or f"It is as asked. {self.praise}".strip())
+        fault = self.fault(answer, rng)
+        return Feedback(False, fault) if fault else self.right_with("It is as asked.")
 
 
-def described(argument: Any) -> str:
-    """Return an argument as it is named to the reader: a shape, or a short value."""
-    if isinstance(argument, np.ndarray) and argument.ndim:
-        return f"an array of shape {argument.shape}"
-    return came(argument)
-
-
-def judged(judge: Judge, answer: Any, rng: np.random.Generator) -> Said:
-    """Judge an answer, whatever it is and whatever it does."""
-    if is_open(answer):
-        return not_yet(judge.wanted)
-    try:
-        return judge.judge(answer, rng)
-    except StillOpen:
-        return not_yet(judge.wanted)
-    except Failed as failed:
-        return Said(False, raised(failed), failed.trace)
+def described(*arguments: Any) -> str:
+    """Return arguments as they are named to the reader: shapes, or short values."""
+    return ", ".join(
+        f"an array of shape {argument.shape}"
+        if isinstance(argument, np.ndarray) and argument.ndim
+        else received(argument)
+        for argument in arguments
+    )

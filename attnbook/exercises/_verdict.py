@@ -9,7 +9,7 @@ SIGNS = {True: "✓", False: "✗"}
 
 
 @dataclass(frozen=True)
-class Said:
+class Feedback:
     """What a check says about one part of an answer.
 
     Parameters
@@ -27,8 +27,8 @@ class Said:
 
     Examples
     --------
-    >>> from attnbook.exercises import Said
-    >>> Said(True, "22.63 is right.").passed
+    >>> from attnbook.exercises import Feedback
+    >>> Feedback(True, "22.63 is right.").passed
     True
     """
 
@@ -45,7 +45,7 @@ class Verdict:
     ----------
     exercise : str
         Name of the exercise.
-    parts : dict of str to Said
+    parts : dict of str to Feedback
         What is said about each part of the answer.
 
     Notes
@@ -54,47 +54,43 @@ class Verdict:
 
     Examples
     --------
-    >>> from attnbook.exercises import Said, Verdict
-    >>> Verdict("spread", {"plain": Said(False, "This is the variance.")})
+    >>> from attnbook.exercises import Feedback, Verdict
+    >>> Verdict("spread", {"plain": Feedback(False, "This is the variance.")})
     ✗ spread
       ✗ This is the variance.
     """
 
     exercise: str
-    parts: dict[str, Said]
+    parts: dict[str, Feedback]
 
     @property
     def passed(self) -> bool:
         """Whether every part is right."""
-        return all(said.passed for said in self.parts.values())
+        return all(one.passed for one in self.parts.values())
 
     def __bool__(self) -> bool:
         """Tell whether every part is right."""
         return self.passed
 
-    def lines(self) -> list[tuple[bool, str, Said]]:
-        """Return sign, name and what is said of each part; a single part needs no name."""
+    def lines(self) -> list[tuple[str, Feedback]]:
+        """Return each part's name with the feedback to it; a single part needs no name."""
         alone = len(self.parts) == 1
-        return [
-            (said.passed, "" if alone else f"{name}: ", said) for name, said in self.parts.items()
-        ]
+        return [("" if alone else f"{name}: ", one) for name, one in self.parts.items()]
 
     def __repr__(self) -> str:
         """Return the verdict as lines of text."""
         text = [f"{SIGNS[self.passed]} {self.exercise}"]
-        for passed, name, said in self.lines():
-            text.append(f"  {SIGNS[passed]} {name}{said.message}")
-            text += [f"    {line}" for line in said.trace.splitlines()]
+        for name, one in self.lines():
+            text.append(f"  {SIGNS[one.passed]} {name}{one.message}")
+            text += [f"    {line}" for line in one.trace.splitlines()]
         return "\n".join(text)
 
     def _repr_html_(self) -> str:
-        """Return the verdict for a notebook; a sign stands beside each color."""
+        """Return the verdict for a notebook; a sign is beside each color."""
         shown = []
-        for passed, name, said in self.lines():
-            trace = f"<pre>{html.escape(said.trace)}</pre>" if said.trace else ""
-            shown.append(
-                f"<li>{SIGNS[passed]} {html.escape(name)}{html.escape(said.message)}{trace}</li>"
-            )
+        for name, one in self.lines():
+            trace = f"<pre>{html.escape(one.trace)}</pre>" if one.trace else ""
+            shown.append(f"<li>{SIGNS[one.passed]} {html.escape(name + one.message)}{trace}</li>")
         border = "#1a7f37" if self.passed else "#b35900"
         return (
             f'<div style="border-left:4px solid {border};padding-left:0.8em">'

@@ -8,91 +8,77 @@ from typing import Any
 
 import numpy as np
 
-from attnbook.exercises._exercise import Exercise
-from attnbook.exercises._judges import Function, Number, Pick
+from attnbook.exercises._exercise import Check
+from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnlib.softmax import softmax
 
 D_MODEL, N_HEADS, D_V, N_TOKENS = 1536, 12, 64, 2048
 D_K = D_MODEL // N_HEADS
 
-WHICH_WIDTH = Exercise(
+WHICH_WIDTH = Check(
     "which-width",
-    {
-        "divisor": Number(
-            "the number that a head divides its scores by",
+    divisor=Number(
+        "the number that a head divides its scores by",
+        math.sqrt(D_K),
+        Wrong(D_K, "This is the width of a head; the scores are divided by its root."),
+        Wrong(
+            math.sqrt(D_MODEL),
+            f"You took the root of the model's width, {D_MODEL}. A score is a sum over "
+            "the products of one head, which is narrower.",
+        ),
+        Wrong(
+            math.sqrt(D_V),
+            f"You took the root of {D_V}, the width of the values. They enter after "
+            "softmax; the scores are made of queries and keys.",
+        ),
+        Wrong(
+            math.sqrt(N_TOKENS),
+            "You took the root of the number of tokens. That is how many scores a row "
+            "has, not how many products a score is the sum of.",
+        ),
+        Wrong(math.sqrt(N_HEADS), "You took the root of the number of heads, not of a width."),
+        Wrong(
+            math.sqrt(D_MODEL) / N_HEADS,
+            "You took the root before you split the width: first the head's share, then its root.",
+        ),
+        Wrong(
+            1 / math.sqrt(D_K),
+            "This is what the scores are multiplied by; asked is what they are divided by.",
+        ),
+        praise="One head's queries and keys decide, whatever else is wide.",
+    ),
+    spread=Number(
+        "the standard deviation of the logits under the wrong divisor",
+        math.sqrt(D_K / D_MODEL),
+        Wrong(D_K / D_MODEL, "This is their variance; its square root is asked."),
+        Wrong(
+            math.sqrt(D_MODEL / D_K),
+            "This is how many times too small they are; asked is how large they are.",
+        ),
+        Wrong(1.0, "So it is under the right divisor; asked is the wrong one."),
+        Wrong(
             math.sqrt(D_K),
-            mistakes=[
-                (D_K, "This is the width of a head; the scores are divided by its root."),
-                (
-                    math.sqrt(D_MODEL),
-                    (
-                        f"You took the root of the model's width, {D_MODEL}. A score is a sum over "
-                        "the products of one head, which is narrower."
-                    ),
-                ),
-                (
-                    math.sqrt(D_V),
-                    (
-                        f"You took the root of {D_V}, the width of the values. They enter after "
-                        "softmax; the scores are made of queries and keys."
-                    ),
-                ),
-                (
-                    math.sqrt(N_TOKENS),
-                    (
-                        "You took the root of the number of tokens. That is how many scores a row "
-                        "has, not how many products a score is the sum of."
-                    ),
-                ),
-                (math.sqrt(N_HEADS), "You took the root of the number of heads, not of a width."),
-                (
-                    math.sqrt(D_MODEL) / N_HEADS,
-                    (
-                        "You took the root before you split the width: first the head's share, "
-                        "then its root."
-                    ),
-                ),
-                (
-                    1 / math.sqrt(D_K),
-                    "This is what the scores are multiplied by; asked is what they are divided by.",
-                ),
-            ],
-            praise="One head's queries and keys decide, whatever else is wide.",
+            "This is the standard deviation of the raw scores; they are still divided.",
         ),
-        "spread": Number(
-            "the standard deviation of the logits under the wrong divisor",
-            math.sqrt(D_K / D_MODEL),
-            mistakes=[
-                (D_K / D_MODEL, "This is their variance; its square root is asked."),
-                (
-                    math.sqrt(D_MODEL / D_K),
-                    "This is how many times too small they are; asked is how large they are.",
-                ),
-                (1.0, "So it is under the right divisor; asked is the wrong one."),
-                (
-                    math.sqrt(D_K),
-                    "This is the standard deviation of the raw scores; they are still divided.",
-                ),
-                (
-                    D_K / math.sqrt(D_MODEL),
-                    "You divided the variance of the raw scores; divide their standard deviation.",
-                ),
-            ],
+        Wrong(
+            D_K / math.sqrt(D_MODEL),
+            "You divided the variance of the raw scores; divide their standard deviation.",
         ),
-        "wider": Pick(
-            "what becomes of the divisor",
-            "it stays",
-            {
-                "it stays": "Right: more heads of the same width, so each score has as many "
-                "products as before.",
-                "√2 times as large": "So it would be if each head became twice as wide. Here the "
-                "number of heads doubles, and each keeps its width.",
-                "twice as large": "The model's width doubles, but what counts is the width of a "
-                "head (and its root at that). How wide is a head now?",
-                "√2 times as small": "So it would be with twice as many heads in a model that is "
-                "as wide as before. Here the model grows as well.",
-            },
-        ),
-    },
+    ),
+    wider=Pick(
+        "what becomes of the divisor",
+        "it stays",
+        {
+            "it stays": "Right: more heads of the same width, so each score has as many "
+            "products as before.",
+            "√2 times as large": "So it would be if each head became twice as wide. Here the "
+            "number of heads doubles, and each keeps its width.",
+            "twice as large": "The model's width doubles, but what counts is the width of a "
+            "head (and its root at that). How wide is a head now?",
+            "√2 times as small": "So it would be with twice as many heads in a model that is "
+            "as wide as before. Here the model grows as well.",
+        },
+    ),
 )
 
 PRINTED = np.array([0.90, 0.09, 0.01])
@@ -105,17 +91,12 @@ def divide_later(weights: Any, tau: float) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _softmax(logits: np.ndarray, axis: int = -1) -> np.ndarray:
-    powers = np.exp(logits - logits.max(axis=axis, keepdims=True))
-    return powers / powers.sum(axis=axis, keepdims=True)
-
-
 def _some_weights(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     """Draw rows of every sharpness and shape, last of all with weights of zero and next to it."""
     shapes = ((3,), (7,), (1,), (2, 5), (4, 4), (5, 2), (2, 3, 6), (1000,))
     taus = (4.0, 1.0, 2.0, 8.0, 0.5, 30.0, 1.7, 3.0)
     calls = [
-        (_softmax(2 * rng.standard_normal(shape)), tau)
+        (softmax(2 * rng.standard_normal(shape)), tau)
         for shape, tau in zip(shapes, taus, strict=True)
     ]
     return [
@@ -140,133 +121,110 @@ def _room_of_powers(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -
     return 2 * eps * ((3 * longest + 1) * power + weights.shape[-1] + 6) * right
 
 
-DIVIDE_LATER = Exercise(
+DIVIDE_LATER = Check(
     "divide-later",
-    {
-        "gap": Number(
-            "the gap between the first two raw scores",
-            math.log(PRINTED[0] / PRINTED[1]),
-            mistakes=[
-                (PRINTED[0] - PRINTED[1], "This is the gap between the weights, not the scores."),
-                (
-                    PRINTED[0] / PRINTED[1],
-                    (
-                        "This is the ratio of the weights; a ratio of weights is the exponential "
-                        "of a gap between scores."
-                    ),
-                ),
-                (
-                    math.log10(PRINTED[0] / PRINTED[1]),
-                    "You took the logarithm to base ten; softmax raises e to the scores.",
-                ),
-                (
-                    math.log(PRINTED[1] / PRINTED[0]),
-                    "The sign is wrong: the first key has the larger weight, so the larger score.",
-                ),
-                (
-                    math.log(PRINTED[0] / PRINTED[1]) / math.sqrt(WIDTH),
-                    "This is the gap after the division; the head did not divide.",
-                ),
-            ],
+    gap=Number(
+        "the gap between the first two raw scores",
+        math.log(PRINTED[0] / PRINTED[1]),
+        Wrong(PRINTED[0] - PRINTED[1], "This is the gap between the weights, not the scores."),
+        Wrong(
+            PRINTED[0] / PRINTED[1],
+            "This is the ratio of the weights; a ratio of weights is the exponential "
+            "of a gap between scores.",
         ),
-        "top": Number(
-            "the weight of the first key if the scores had been divided",
-            divide_later(PRINTED, math.sqrt(WIDTH))[0],
-            mistakes=[
-                (PRINTED[0], "This is the weight as printed; the division changes it."),
-                (
-                    PRINTED[0] / math.sqrt(WIDTH),
-                    (
-                        "You divided the weight. The scores are divided, and the new weights sum "
-                        "to one as well."
-                    ),
-                ),
-                (
-                    PRINTED[0] ** (1 / math.sqrt(WIDTH)),
-                    "You took the right power, but the three powers do not sum to one yet.",
-                ),
-                (
-                    divide_later(PRINTED, WIDTH)[0],
-                    "You divided the scores by dₖ; dividing by its root is asked.",
-                ),
-                (
-                    divide_later(PRINTED, 1 / math.sqrt(WIDTH))[0],
-                    (
-                        "You multiplied the scores: the row has become sharper. Which power of a "
-                        "weight makes it flatter?"
-                    ),
-                ),
-                (
-                    _softmax(PRINTED / math.sqrt(WIDTH))[0],
-                    (
-                        "You gave the weights to softmax as if they were scores. Their logarithms "
-                        "are (up to a number that the row shares)."
-                    ),
-                ),
-            ],
+        Wrong(
+            math.log10(PRINTED[0] / PRINTED[1]),
+            "You took the logarithm to base ten; softmax raises e to the scores.",
         ),
-        "lost": Pick(
-            "what of the raw scores the weights do not tell",
-            "a number that the whole row shares",
-            {
-                "a number that the whole row shares": "Right: it cancels in softmax, so that it "
-                "is not needed for the division either.",
-                "the gaps between the scores": "The logarithm of the ratio of two weights is just "
-                "that gap, so the gaps are not lost.",
-                "the order of the scores": "A larger score has a larger weight, so the order is "
-                "not lost.",
-                "nothing": "Add one to all scores of the row: do you see it in the weights?",
-            },
+        Wrong(
+            math.log(PRINTED[1] / PRINTED[0]),
+            "The sign is wrong: the first key has the larger weight, so the larger score.",
         ),
-        "divide_later": Function(
-            "divide_later(weights, tau), which returns the weights of the scores divided by tau",
-            divide_later,
-            _some_weights,
-            _room_of_powers,
-            mistakes=[
-                (
-                    lambda weights, tau: weights ** (1 / tau),
-                    "The power is right, but your rows do not sum to one.",
-                ),
-                (
-                    lambda weights, tau: weights / tau,
-                    "You divided the weights. The scores are divided, and weights sum to one.",
-                ),
-                (
-                    lambda weights, tau: divide_later(weights, 1 / tau),
-                    "You multiplied the scores by tau; your rows get sharper instead of flatter.",
-                ),
-                (
-                    lambda weights, tau: divide_later(weights, math.sqrt(tau)),
-                    "tau is already what the scores are divided by; you took its root.",
-                ),
-                (
-                    lambda weights, tau: _softmax(weights / tau),
-                    (
-                        "You gave the weights to softmax as if they were scores; their logarithms "
-                        "are the scores, up to a number that the row shares."
-                    ),
-                ),
-                (
-                    lambda weights, tau: weights ** (1 / tau) / (weights ** (1 / tau)).sum(),
-                    (
-                        "You divided by the sum over all rows; each row, along the last axis, has "
-                        "to sum to one by itself."
-                    ),
-                ),
-                (
-                    lambda weights, tau: (
-                        weights ** (1 / tau) / (weights ** (1 / tau)).sum(axis=0, keepdims=True)
-                    ),
-                    (
-                        "Your weights sum to one along the first axis; the keys of a row lie "
-                        "along the last."
-                    ),
-                ),
-                (lambda weights, *_: weights, "You returned the weights as they came."),
-            ],
+        Wrong(
+            math.log(PRINTED[0] / PRINTED[1]) / math.sqrt(WIDTH),
+            "This is the gap after the division; the head did not divide.",
         ),
-    },
+    ),
+    top=Number(
+        "the weight of the first key if the scores had been divided",
+        divide_later(PRINTED, math.sqrt(WIDTH))[0],
+        Wrong(PRINTED[0], "This is the weight as printed; the division changes it."),
+        Wrong(
+            PRINTED[0] / math.sqrt(WIDTH),
+            "You divided the weight. The scores are divided, and the new weights sum "
+            "to one as well.",
+        ),
+        Wrong(
+            PRINTED[0] ** (1 / math.sqrt(WIDTH)),
+            "You took the right power, but the three powers do not sum to one yet.",
+        ),
+        Wrong(
+            divide_later(PRINTED, WIDTH)[0],
+            "You divided the scores by dₖ; dividing by its root is asked.",
+        ),
+        Wrong(
+            divide_later(PRINTED, 1 / math.sqrt(WIDTH))[0],
+            "You multiplied the scores: the row has become sharper. Which power of a "
+            "weight makes it flatter?",
+        ),
+        Wrong(
+            softmax(PRINTED / math.sqrt(WIDTH))[0],
+            "You gave the weights to softmax as if they were scores. Their logarithms "
+            "are (up to a number that the row shares).",
+        ),
+    ),
+    lost=Pick(
+        "what of the raw scores the weights do not tell",
+        "a number that the whole row shares",
+        {
+            "a number that the whole row shares": "Right: it cancels in softmax, so that it "
+            "is not needed for the division either.",
+            "the gaps between the scores": "The logarithm of the ratio of two weights is just "
+            "that gap, so the gaps are not lost.",
+            "the order of the scores": "A larger score has a larger weight, so the order is "
+            "not lost.",
+            "nothing": "Add one to all scores of the row: do you see it in the weights?",
+        },
+    ),
+    divide_later=Function(
+        "divide_later(weights, tau), which returns the weights of the scores divided by tau",
+        divide_later,
+        _some_weights,
+        _room_of_powers,
+        Wrong(
+            lambda weights, tau: weights ** (1 / tau),
+            "The power is right, but your rows do not sum to one.",
+        ),
+        Wrong(
+            lambda weights, tau: weights / tau,
+            "You divided the weights. The scores are divided, and weights sum to one.",
+        ),
+        Wrong(
+            lambda weights, tau: divide_later(weights, 1 / tau),
+            "You multiplied the scores by tau; your rows get sharper instead of flatter.",
+        ),
+        Wrong(
+            lambda weights, tau: divide_later(weights, math.sqrt(tau)),
+            "tau is already what the scores are divided by; you took its root.",
+        ),
+        Wrong(
+            lambda weights, tau: softmax(weights / tau),
+            "You gave the weights to softmax as if they were scores; their logarithms "
+            "are the scores, up to a number that the row shares.",
+        ),
+        Wrong(
+            lambda weights, tau: weights ** (1 / tau) / (weights ** (1 / tau)).sum(),
+            "You divided by the sum over all rows; each row, along the last axis, has "
+            "to sum to one by itself.",
+        ),
+        Wrong(
+            lambda weights, tau: (
+                weights ** (1 / tau) / (weights ** (1 / tau)).sum(axis=0, keepdims=True)
+            ),
+            "Your weights sum to one along the first axis; the keys of a row lie along the last.",
+        ),
+        Wrong(lambda weights, *_: weights, "You returned the weights as they came."),
+    ),
 )
 
 ROWS, COLUMNS = 8, 16
@@ -274,7 +232,7 @@ ROWS, COLUMNS = 8, 16
 
 def weigh(q: Any, k: Any) -> np.ndarray:
     """Return attention weights, from what the keys do not share."""
-    return _softmax(q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1]))
+    return softmax(q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1]))
 
 
 def _as_written(
@@ -290,7 +248,7 @@ def _as_written(
     factor = 1 / math.sqrt(q.shape[-1]) if factor is None else factor
     logits = q @ (k - k.mean(axis=0) if differences else k).T * factor
     if largest:
-        return _softmax(logits, axis)
+        return softmax(logits, axis)
     return np.exp(logits) / np.exp(logits).sum(axis=axis, keepdims=True)
 
 
@@ -327,13 +285,13 @@ def _room_of_weights(right: np.ndarray, arguments: tuple[Any, ...], eps: float) 
 
 
 _FACTORS = [
-    (lambda *_: 1.0, "You have not divided: softmax is given the raw scores."),
-    (lambda d_k, *_: 1 / d_k, "You divided by dₖ; dividing by its root is asked."),
-    (
+    Wrong(lambda *_: 1.0, "You have not divided: softmax is given the raw scores."),
+    Wrong(lambda d_k, *_: 1 / d_k, "You divided by dₖ; dividing by its root is asked."),
+    Wrong(
         lambda _, n: 1 / math.sqrt(n),
         "You divided by the root of the number of keys; the root of the width of a key is asked.",
     ),
-    (lambda d_k, *_: math.sqrt(d_k), "You multiplied by √dₖ; dividing is asked."),
+    Wrong(lambda d_k, *_: math.sqrt(d_k), "You multiplied by √dₖ; dividing is asked."),
 ]
 _KINDS = [
     {"differences": differences, "largest": largest}
@@ -362,153 +320,112 @@ def _transposed(kind: dict[str, bool]) -> Any:
     return lambda q, k: _as_written(q, k, **kind).T
 
 
-UNSEEN = Exercise(
+UNSEEN = Check(
     "unseen",
-    {
-        "free": Number(
-            "how many numbers about the scores the weights tell",
-            ROWS * (COLUMNS - 1),
-            digits=4,
-            mistakes=[
-                (
-                    ROWS * COLUMNS,
-                    "So many scores there are. One number in each row can be changed unseen.",
-                ),
-                (
-                    ROWS * COLUMNS - 1,
-                    (
-                        "One number for the whole table? Each row has a softmax, and a shift, of "
-                        "its own."
-                    ),
-                ),
-                (
-                    (ROWS - 1) * COLUMNS,
-                    "You took one number off each column. Softmax works along a row: its keys.",
-                ),
-                (
-                    (ROWS - 1) * (COLUMNS - 1),
-                    (
-                        "You took a number off each row and off each column. What is added to a "
-                        "column, to one key for all queries, is seen."
-                    ),
-                ),
-                (ROWS, "So many numbers stay unseen; asked is how many are told."),
-            ],
+    free=Number(
+        "how many numbers about the scores the weights tell",
+        ROWS * (COLUMNS - 1),
+        Wrong(
+            ROWS * COLUMNS,
+            "So many scores there are. One number in each row can be changed unseen.",
         ),
-        "key_shift": Pick(
-            "what adding one vector to every key does",
-            "no weight changes",
-            {
-                "no weight changes": "Right: it adds q·u to every score of the row of q.",
-                "weights change": "By how much does the score of one query with each of its keys "
-                "grow? Compare the keys.",
-            },
+        Wrong(
+            ROWS * COLUMNS - 1,
+            "One number for the whole table? Each row has a softmax, and a shift, of its own.",
         ),
-        "query_shift": Pick(
-            "what adding one vector to every query does",
-            "weights change",
-            {
-                "weights change": "Right: the score with key k grows by u·k, which differs from "
-                "key to key within a row.",
-                "no weight changes": "The score with key k grows by u·k. Is that the same for all "
-                "keys of a row?",
-            },
+        Wrong(
+            (ROWS - 1) * COLUMNS,
+            "You took one number off each column. Softmax works along a row: its keys.",
         ),
-        "weigh": Function(
-            "weigh(q, k), which returns the attention weights, one row per query",
-            weigh,
-            _queries_and_keys,
-            _room_of_weights,
-            mistakes=[
-                *(
-                    (_no_root(factor, kind), message)
-                    for factor, message in _FACTORS
-                    for kind in _KINDS
-                ),
-                *(
-                    (
-                        _on_axis(0, kind),
-                        (
-                            "Your columns sum to one, over the queries; each row has to sum to "
-                            "one, over the keys."
-                        ),
-                    )
-                    for kind in _KINDS
-                ),
-                *(
-                    (
-                        _transposed(kind),
-                        (
-                            "Your weights are transposed: one row per query is asked, one column "
-                            "per key."
-                        ),
-                    )
-                    for kind in _KINDS
-                ),
-                (
-                    lambda q, k: q @ k.T / math.sqrt(q.shape[-1]),
-                    "These are the logits; softmax of each row is asked.",
-                ),
-                (
-                    lambda q, k: q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1]),
-                    "These are the logits without what they share; softmax of each row is asked.",
-                ),
-                (
-                    lambda q, k: _as_written(
-                        q - q.mean(axis=0), k, differences=False, largest=True
-                    ),
-                    (
-                        "You subtracted what the queries share, which softmax sees. What the keys "
-                        "share it does not see."
-                    ),
-                ),
-                *(
-                    (
-                        lambda q, k, kind=kind: _as_written(q, k, **kind),
-                        "Large scores overflow: subtract the largest of each row before exp.",
-                    )
-                    for kind in _KINDS
-                    if not kind["largest"]
-                ),
-                *(
-                    (
-                        _by_largest_of_all(kind),
-                        (
-                            "You subtracted the largest score of the whole table, so that a row "
-                            "of smaller ones becomes 0/0. Each row needs its own largest."
-                        ),
-                    )
-                    for kind in _KINDS
-                ),
-                (
-                    lambda q, k: _as_written(q, k, differences=False, largest=True),
-                    (
-                        "Right on paper, but where the keys share a large vector the scores are "
-                        "so large that rounding eats their gaps. Take off what is shared before "
-                        "the product, not after it."
-                    ),
-                ),
-                (
-                    lambda q, k: _as_written(q, k - k.mean(), differences=False, largest=True),
-                    (
-                        "You took one number off all components of all keys. What the keys share "
-                        "is a vector: one number for each component."
-                    ),
-                ),
-                (
-                    lambda q, k: _as_written(
-                        q, k - k.mean(axis=1, keepdims=True), differences=False, largest=True
-                    ),
-                    (
-                        "You took off each key its own mean, which is not what the keys share. "
-                        "The mean over the keys is a vector."
-                    ),
-                ),
-            ],
-            praise="What the keys share is gone before rounding can mind it.",
-            all_digits=True,
+        Wrong(
+            (ROWS - 1) * (COLUMNS - 1),
+            "You took a number off each row and off each column. What is added to a "
+            "column, to one key for all queries, is seen.",
         ),
-    },
+        Wrong(ROWS, "So many numbers stay unseen; asked is how many are told."),
+        digits=4,
+    ),
+    key_shift=Pick(
+        "what adding one vector to every key does",
+        "no weight changes",
+        {
+            "no weight changes": "Right: it adds q·u to every score of the row of q.",
+            "weights change": "By how much does the score of one query with each of its keys "
+            "grow? Compare the keys.",
+        },
+    ),
+    query_shift=Pick(
+        "what adding one vector to every query does",
+        "weights change",
+        {
+            "weights change": "Right: the score with key k grows by u·k, which differs from "
+            "key to key within a row.",
+            "no weight changes": "The score with key k grows by u·k. Is that the same for all "
+            "keys of a row?",
+        },
+    ),
+    weigh=Function(
+        "weigh(q, k), which returns the attention weights, one row per query",
+        weigh,
+        _queries_and_keys,
+        _room_of_weights,
+        *(
+            Wrong(_no_root(factor, kind), message)
+            for factor, message in _FACTORS
+            for kind in _KINDS
+        ),
+        *Wrong.each(
+            (_on_axis(0, kind) for kind in _KINDS),
+            "Your columns sum to one, over the queries; each row has to sum to one, over the keys.",
+        ),
+        *Wrong.each(
+            (_transposed(kind) for kind in _KINDS),
+            "Your weights are transposed: one row per query is asked, one column per key.",
+        ),
+        Wrong(
+            lambda q, k: q @ k.T / math.sqrt(q.shape[-1]),
+            "These are the logits; softmax of each row is asked.",
+        ),
+        Wrong(
+            lambda q, k: q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1]),
+            "These are the logits without what they share; softmax of each row is asked.",
+        ),
+        Wrong(
+            lambda q, k: _as_written(q - q.mean(axis=0), k, differences=False, largest=True),
+            "You subtracted what the queries share, which softmax sees. What the keys "
+            "share it does not see.",
+        ),
+        *Wrong.each(
+            (
+                lambda q, k, kind=kind: _as_written(q, k, **kind)
+                for kind in _KINDS
+                if not kind["largest"]
+            ),
+            "Large scores overflow: subtract the largest of each row before exp.",
+        ),
+        *Wrong.each(
+            (_by_largest_of_all(kind) for kind in _KINDS),
+            "You subtracted the largest score of the whole table, so that a row "
+            "of smaller ones becomes 0/0. Each row needs its own largest.",
+        ),
+        Wrong(
+            lambda q, k: _as_written(q, k, differences=False, largest=True),
+            "Right on paper, but where the keys share a large vector the scores are so large that "
+            "rounding eats their gaps. Take off what is shared before the product, not after it.",
+        ),
+        Wrong(
+            lambda q, k: _as_written(q, k - k.mean(), differences=False, largest=True),
+            "You took one number off all components of all keys. What the keys share "
+            "is a vector: one number for each component.",
+        ),
+        Wrong(
+            lambda q, k: _as_written(
+                q, k - k.mean(axis=1, keepdims=True), differences=False, largest=True
+            ),
+            "You took off each key its own mean, which is not what the keys share. "
+            "The mean over the keys is a vector.",
+        ),
+        praise="What the keys share is gone before rounding can mind it.",
+        all_digits=True,
+    ),
 )
-
-EXERCISES = [WHICH_WIDTH, DIVIDE_LATER, UNSEEN]

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anywidget
-import numpy as np
 import traitlets
+
+from attnbook.figures import _svg as svg
 
 HERE = Path(__file__).parent
 NOTES = ("about", "command", "versions")
@@ -70,28 +71,6 @@ def style_source(*names: str) -> str:
     """Return the style of all figures, and behind it that of some figures where they have one."""
     sheets = (HERE / f"{part}.css" for part in ("_style", *names))
     return "\n".join(sheet.read_text("utf-8") for sheet in sheets if sheet.exists())
-
-
-def number(value: float) -> str:
-    """Return a coordinate, short and without an exponent.
-
-    Examples
-    --------
-    >>> number(12.0), number(1 / 3)
-    ('12', '0.33')
-    """
-    return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
-
-
-def reading(value: float | None) -> str:
-    """Return a slider's value as it is read; ``reading`` of ``_drawing.js`` is the same.
-
-    Examples
-    --------
-    >>> reading(64), reading(1.0), reading(-3.1), reading(None)
-    ('64', '1', '−3.1', 'off')
-    """
-    return "off" if value is None else f"{value:.6g}".replace("-", "−")
 
 
 def read_number(text: str) -> float | None:
@@ -155,30 +134,9 @@ def nearest(stops: Sequence[float | None], value: float | None) -> int:
     return min(range(len(stops)), key=lambda place: distance(stops[place]))
 
 
-ROOT_TICKS = ("1", "0.64", "0.36", "0.16", "0.04", "0")
-"""The labels of an upright axis of square roots."""
-
-
-def root_bars(weights: np.ndarray, wide: int, high: int) -> str:
-    """Return the outlines of bars that stand side by side, as high as the roots of their weights.
-
-    Examples
-    --------
-    >>> root_bars(np.array([0.25, 1.0]), 100, 50)
-    'M5 50v-25h40v25zM55 50v-50h40v50z'
-    """
-    room = wide / len(weights)
-    width = room * (0.8 if len(weights) <= 64 else 1)
-    return "".join(
-        f"M{number(room * (place + 0.5) - width / 2)} {high}"
-        f"v{number(-high * root)}h{number(width)}v{number(high * root)}z"
-        for place, root in enumerate(np.sqrt(weights))
-    )
-
-
 def slider(name: str, label: str, stops: Sequence[float | None], value: float | None) -> str:
     """Return a labeled slider over a list of stops, of which None switches something off."""
-    shown = reading(value)
+    shown = svg.reading(value)
     return (
         f'<label class="slider">{label} <output>{shown}</output>'
         f'<input type="range" name="{name}" min="0" max="{len(stops) - 1}" step="1" '
@@ -216,19 +174,9 @@ def presets(
     return f'<label class="presets">{label} <select>{listed}</select></label>'
 
 
-def panel(plot: str, width: int, height: int, words: str, kind: str, ticks: Sequence[str]) -> str:
-    """Return a plot that stretches with the page, with the labels of its upright axis.
-
-    Letters stand beside the picture and not in it, so that they keep their size on a phone. The
-    words say all of a figure: of several panels the first has them and the others have none.
-    """
-    named = f'role="img" aria-label="{html.escape(words)}"' if words else 'aria-hidden="true"'
-    labels = "".join(f"<span>{tick}</span>" for tick in ticks)
-    return (
-        f'<div class="figure-panel"><div class="figure-ticks" aria-hidden="true">{labels}</div>'
-        f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" '
-        f'{named} class="{kind}">{plot}</svg></div>'
-    )
+def another_draw() -> str:
+    """Return the button for another draw, which counts the trait ``draw`` up."""
+    return '<button type="button" name="draw">Another draw</button>'
 
 
 class LiveFigure(anywidget.AnyWidget):

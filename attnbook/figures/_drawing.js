@@ -41,21 +41,43 @@ const meaningfulKeys = (weights) =>
 /** A coordinate, short and without an exponent. */
 const number = (value) => String(Number(value.toFixed(2)));
 
-/** The outlines of bars that stand side by side, as high as the roots of their weights. */
+/** A number's text with a proper minus sign. */
+const minus = (text) => text.replaceAll("-", "−");
+
+/** Give a part of a picture its outline. */
+const outline = (root, selector, d) => root.querySelector(selector).setAttribute("d", d);
+
+// Outlines, as attnbook.figures._svg writes them.
+const pair = ([x, y]) => `${number(x)} ${number(y)}`;
+const lineThrough = (points) => `M${points.map(pair).join("L")}`;
+const dotsAt = (points) => points.map((point) => `M${pair(point)}h0`).join("");
+const bar = (left, foot, wide, high) =>
+  `M${number(left)} ${number(foot)}v${number(-high)}h${number(wide)}v${number(high)}z`;
+const levelBar = (left, top, wide, thick) =>
+  `M${number(left)} ${number(top)}h${number(wide)}v${number(thick)}h${number(-wide)}z`;
+const square = (x, y, side) =>
+  levelBar(x - Math.abs(side) / 2, y - side / 2, Math.abs(side), side);
+
+/** Bars that stand side by side, as high as the roots of their weights. */
 function rootBars(weights, wide, high) {
   const room = wide / weights.length;
   const width = room * (weights.length <= 64 ? 0.8 : 1);
   return weights
-    .map(Math.sqrt)
-    .map((root, place) =>
-      `M${number(room * (place + 0.5) - width / 2)} ${high}` +
-      `v${number(-high * root)}h${number(width)}v${number(high * root)}z`)
+    .map((p, place) => bar(room * (place + 0.5) - width / 2, high, width, high * Math.sqrt(p)))
     .join("");
 }
 
+/** Such bars, the line of the even share, and the class of the arm that they belong to. */
+function drawRow(svg, weights, wide, high, divided) {
+  svg.setAttribute("class", armOf(divided));
+  outline(svg, ".bars", rootBars(weights, wide, high));
+  outline(svg, ".even", `M0 ${number(high * (1 - weights.length ** -0.5))}H${wide}`);
+}
+
+const armOf = (divided) => (divided ? "divided" : "undivided");
+
 /** A slider's value as it is read. */
-const reading = (value) =>
-  value === null ? "off" : String(Number(value.toPrecision(6))).replace("-", "−");
+const reading = (value) => (value === null ? "off" : minus(String(Number(value.toPrecision(6)))));
 
 const PLAIN = "(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?";
 const PART = `([+-]?${PLAIN})`;
@@ -88,24 +110,45 @@ function nearest(stops, value) {
   return distances.indexOf(Math.min(...distances));
 }
 
-/**
- * Connect the controls of a figure with its model, and draw whenever the state changes.
- * `draw(state)` returns {words} after it has moved what the picture holds.
- */
-function connect({ model, el }, names, draw) {
+/** The form of a figure; where a widget is shown, the markup comes first. */
+function formOf({ model, el }) {
   if (!el.querySelector("form")) {
     el.classList.add("live-figure");
     el.innerHTML = model.get("still");
   }
-  const form = el.querySelector("form");
+  return el.querySelector("form");
+}
+
+const save = (model, changes) => {
+  Object.entries(changes).forEach(([name, value]) => model.set(name, value));
+  model.save_changes();
+};
+
+/** Update now and whenever one of the traits changes; returns what ends that. */
+function follow(model, names, update) {
+  names.forEach((name) => model.on(`change:${name}`, update));
+  update();
+  return () => names.forEach((name) => model.off(`change:${name}`, update));
+}
+
+/** A figure of which nothing is kept but its state: `draw(state, el)` as below. */
+const moving = (names, draw) => ({
+  render: (view) => connect(view, names, (state) => draw(state, view.el)),
+});
+
+/**
+ * Connect the controls of a figure with its model, and draw whenever the state changes.
+ * `draw(state)` moves what the picture holds and returns the words.
+ */
+function connect({ model, el }, names, draw) {
+  const form = formOf({ model, el });
   const first = Object.fromEntries(names.map((name) => [name, model.get(name)]));
   let setting = false;
   const set = (changes) => {
     setting = true; // one drawing for all changes together
-    Object.entries(changes).forEach(([name, value]) => model.set(name, value));
+    save(model, changes);
     setting = false;
     update();
-    model.save_changes();
   };
   const stops = (input) => JSON.parse(`[${input.dataset.stops}]`);
   const update = () => {
@@ -164,7 +207,5 @@ function connect({ model, el }, names, draw) {
   form.addEventListener("reset", reset);
   form.addEventListener("submit", submitted);
   el.querySelectorAll("[data-tap]").forEach((node) => node.addEventListener("click", tapped));
-  names.forEach((name) => model.on(`change:${name}`, update));
-  update();
-  return () => names.forEach((name) => model.off(`change:${name}`, update));
+  return follow(model, names, update);
 }

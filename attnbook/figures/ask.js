@@ -53,17 +53,9 @@ function judge(part, unclear, text) {
 }
 
 function render({ model, el }) {
-  if (!el.querySelector("form")) {
-    el.classList.add("live-figure");
-    el.innerHTML = model.get("still");
-  }
+  const form = formOf({ model, el });
   const { exercise, parts, unclear } = model.get("content");
-  const form = el.querySelector("form");
   const fields = [...form.querySelectorAll("input, select")];
-  const set = (name, value) => {
-    model.set(name, value);
-    model.save_changes();
-  };
   const update = () => {
     const [answers, checked] = [model.get("answers"), model.get("checked")];
     for (const field of fields) {
@@ -89,23 +81,20 @@ function render({ model, el }) {
   form.addEventListener("input", ({ target }) => {
     const reply = target.closest(".part").querySelector(".reply");
     reply.style.minHeight = `${reply.getBoundingClientRect().height}px`; // nothing moves while the reader writes
-    set("answers", { ...model.get("answers"), [target.name]: target.value });
+    save(model, { answers: { ...model.get("answers"), [target.name]: target.value } });
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const answers = model.get("answers");
     form.querySelectorAll(".reply").forEach((reply) => { reply.style.minHeight = ""; });
-    set("checked", { ...answers });
+    save(model, { checked: { ...answers } });
     if (Object.values(answers).every((text) => !text.trim())) return;
     const passed = Object.entries(parts).every(([name, part]) =>
       name in answers && judge(part, unclear, answers[name])[0] === "right");
     form.dispatchEvent(
       new CustomEvent("judged", { bubbles: true, detail: { exercise, passed } }));
   });
-  const names = ["answers", "checked"];
-  names.forEach((name) => model.on(`change:${name}`, update));
-  update();
-  return () => names.forEach((name) => model.off(`change:${name}`, update));
+  return follow(model, ["answers", "checked"], update);
 }
 
 export default { render };

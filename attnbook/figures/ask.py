@@ -12,8 +12,8 @@ from typing import Any
 import traitlets
 
 from attnbook.exercises._exercise import check, exercises
-from attnbook.exercises._judges import Judge, Number, Pick, not_yet
-from attnbook.exercises._verdict import Said, Verdict
+from attnbook.exercises._judges import Judge, Number, Pick
+from attnbook.exercises._verdict import Feedback, Verdict
 from attnbook.figures._base import ONE_NUMBER, LiveFigure, read_number
 
 SIGNS = {"right": "✓", "wrong": "✗", "open": "…"}
@@ -71,8 +71,8 @@ class Ask(LiveFigure):
             if unknown := sorted(given.keys() - set(fields)):
                 raise TypeError(f"{exercise!r} has no field {', '.join(unknown)}")
         state["answers"] = dict.fromkeys(fields, "") | state.get("answers", {})
-        told = {"exercise": exercise, "parts": parts, "unclear": ONE_NUMBER}
-        super().__init__(content=told, **state)
+        asked = {"exercise": exercise, "parts": parts, "unclear": ONE_NUMBER}
+        super().__init__(content=asked, **state)
 
     @property
     def exercise(self) -> str:
@@ -90,28 +90,28 @@ class Ask(LiveFigure):
             if self.content["parts"][name]["kind"] == "number":
                 given[name] = read_number(text)
                 if given[name] is None:
-                    unclear[name] = Said(False, ONE_NUMBER)
+                    unclear[name] = Feedback(False, ONE_NUMBER)
         return Verdict(self.exercise, check(self.exercise, **given).parts | unclear)
 
-    def said(self, name: str) -> tuple[str, str]:
+    def feedback(self, name: str) -> tuple[str, str]:
         """Return the outcome and the words of a part, empty if its answer is not checked."""
         if self.checked.get(name) != self.answers[name]:
             return "", ""
-        said = self.verdict.parts[name]
-        outcome = "right" if said.passed else "wrong" if self.answers[name].strip() else "open"
-        return outcome, said.message
+        feedback = self.verdict.parts[name]
+        outcome = "right" if feedback.passed else "wrong" if self.answers[name].strip() else "open"
+        return outcome, feedback.message
 
     def words(self) -> str:
         """Return what is said to the answers that are checked."""
-        return " ".join(filter(None, (self.said(name)[1] for name in self.answers)))
+        return " ".join(filter(None, (self.feedback(name)[1] for name in self.answers)))
 
     def field(self, name: str) -> str:
         """Return the label and the field or list of a part, and what is said to its answer."""
         part, value = self.content["parts"][name], self.answers[name]
-        outcome, words = self.said(name)
-        said = html.escape(f"said.{self.exercise}.{name}")
+        outcome, words = self.feedback(name)
+        reply = html.escape(f"said.{self.exercise}.{name}")
         common = (
-            f'name="{html.escape(name)}" aria-describedby="{said}" '
+            f'name="{html.escape(name)}" aria-describedby="{reply}" '
             f'aria-invalid="{str(outcome == "wrong").lower()}"'
         )
         if part["kind"] == "number":
@@ -131,7 +131,7 @@ class Ask(LiveFigure):
         return (
             f'<div class="part {outcome}"><label><span class="wanted">'
             f"{html.escape(sentence(part['wanted']))}</span>{control}</label>"
-            f'<p class="reply" id="{said}" aria-live="polite">'
+            f'<p class="reply" id="{reply}" aria-live="polite">'
             f'<span class="sign"{named}>{SIGNS.get(outcome, "")}</span> '
             f'<span class="said">{html.escape(words)}</span></p></div>'
         )
@@ -184,7 +184,7 @@ def elsewhere(names: list[str]) -> str:
 
 def content(judge: Judge) -> dict[str, Any]:
     """Return all that a page needs to judge a part of an answer."""
-    common = {"wanted": judge.wanted, "open": not_yet(judge.wanted).message}
+    common = {"wanted": judge.wanted, "open": judge.unanswered.message}
     if isinstance(judge, Pick):
         return common | {"kind": "pick", "right": judge.right, "options": dict(judge.options)}
     if not isinstance(judge, Number):

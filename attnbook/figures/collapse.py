@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import ROOT_TICKS, LiveFigure, number, panel, root_bars, slider, switch
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, another_draw, slider, switch
 from attnbook.figures._draws import normals
 from attnlib.gradients import meaningful_keys
 from attnlib.softmax import effective_positions, softmax
@@ -67,22 +68,21 @@ class Collapse(LiveFigure):
             slider("d_k", "Head width d<sub>k</sub>", WIDTHS, self.d_k)
             + slider("n_keys", "Keys", KEYS, self.n_keys)
             + switch("divided", "divide by √d<sub>k</sub>", self.divided)
-            + '<button type="button" name="draw">Another draw</button>'
+            + another_draw()
         )
 
     def picture(self) -> str:
         """Return a bar for each key, and the even share as a line."""
-        even = number(HIGH * (1 - self.n_keys**-0.5))
-        arm = "divided" if self.divided else "undivided"
-        plot = (
-            f'<path class="bars" d="{root_bars(self.weights, WIDE, HIGH)}"/>'
-            f'<path class="even" d="M0 {even}H{WIDE}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
+        plot = svg.root_row(self.weights, WIDE, HIGH)
+        note = (
+            "Effective positions: so many keys with even shares would be as spread out. "
+            "Meaningful: p(1&nbsp;−&nbsp;p) above a tenth of 1/n, so not for a key with all or "
+            "nothing."
         )
-        return panel(plot, WIDE, HIGH, self.words(), arm, ROOT_TICKS) + (
-            '<p class="figure-axis">weight of each key, on an axis of square roots; dashed: an '
-            'even share</p><p class="figure-axis figure-note">Effective positions: so many keys '
-            "with even shares would be as spread out. Meaningful: p(1&nbsp;−&nbsp;p) above a tenth "
-            "of 1/n, so not for a key with all or nothing.</p>"
+        return (
+            svg.panel(plot, WIDE, HIGH, self.words(), svg.ARMS[self.divided], svg.ROOT_TICKS)
+            + svg.caption("weight of each key, on an axis of square roots; dashed: an even share")
+            + f'<p class="figure-axis figure-note">{note}</p>'
         )
 
     def words(self) -> str:

@@ -7,32 +7,26 @@ const [WIDE, HIGH] = [640, 200];
 function bars(weights) {
   const room = WIDE / weights.length;
   return weights
-    .map((weight, place) =>
-      `M${number(room * (place + 0.2))} ${HIGH}` +
-      `v${number(-HIGH * weight)}h${number(0.6 * room)}v${number(HIGH * weight)}z`)
+    .map((weight, place) => bar(room * (place + 0.2), HIGH, 0.6 * room, HIGH * weight))
     .join("");
 }
 
-function render({ model, el }) {
-  return connect({ model, el }, [...KEYS, "divided"], (state) => {
-    const { divided } = state;
-    const scores = KEYS.map((key) => state[key]);
-    const logits = scores.map((score) =>
-      score === null ? -Infinity : score / (divided ? DIVISOR : 1));
-    const p = softmax(logits);
-    const svg = el.querySelector("svg");
-    svg.setAttribute("class", divided ? "divided" : "undivided");
-    svg.querySelector(".bars").setAttribute("d", bars(p));
-    el.querySelectorAll(".figure-keys span").forEach((label, place) => {
-      label.textContent = scores[place] === null ? "off" : p[place].toFixed(3);
-    });
-    const listed = scores.filter((score) => score !== null).map(reading).join(", ");
-    const [top, next] = [...p].sort((a, b) => b - a);
-    return `Scores ${listed}, ${divided ? `divided by ${DIVISOR}` : "not divided"}: ` +
-      `the largest weight is ${top.toFixed(3)}, the next ${next.toFixed(3)}; ` +
-      `the entropy is ${Math.abs(entropy(p)).toFixed(3)} nats, and the row has ` +
-      `${effectivePositions(p).toFixed(2)} effective positions.`;
+export default moving([...KEYS, "divided"], (state, el) => {
+  const { divided } = state;
+  const scores = KEYS.map((key) => state[key]);
+  const logits = scores.map((score) =>
+    score === null ? -Infinity : score / (divided ? DIVISOR : 1));
+  const p = softmax(logits);
+  const svg = el.querySelector("svg");
+  svg.setAttribute("class", armOf(divided));
+  outline(svg, ".bars", bars(p));
+  el.querySelectorAll(".figure-keys span").forEach((label, place) => {
+    label.textContent = scores[place] === null ? "off" : p[place].toFixed(3);
   });
-}
-
-export default { render };
+  const listed = scores.filter((score) => score !== null).map(reading).join(", ");
+  const [top, next] = [...p].sort((a, b) => b - a);
+  return `Scores ${listed}, ${divided ? `divided by ${DIVISOR}` : "not divided"}: ` +
+    `the largest weight is ${top.toFixed(3)}, the next ${next.toFixed(3)}; ` +
+    `the entropy is ${Math.abs(entropy(p)).toFixed(3)} nats, and the row has ` +
+    `${effectivePositions(p).toFixed(2)} effective positions.`;
+});

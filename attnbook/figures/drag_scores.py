@@ -5,25 +5,12 @@ from __future__ import annotations
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import (
-    LiveFigure,
-    number,
-    panel,
-    presets,
-    reading,
-    slider,
-    switch,
-)
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, presets, slider, switch
 from attnlib.softmax import effective_positions, entropy, softmax
 
 KEYS = ("first", "second", "third", "fourth", "fifth")
-ROWS = (
-    (50, 10, 5),
-    (14, 10, 12),
-    (9.2, -3.1, 8.8, -5.4, 1.2),
-    (-20, 3, 25, -15),
-    (8.5, -2.1, 7.9),
-)
+ROWS = ((50, 10, 5), (14, 10, 12), (9.2, -3.1, 8.8, -5.4, 1.2), (-20, 3, 25, -15), (8.5, -2.1, 7.9))
 LOWEST, HIGHEST = -20, 50
 WHOLE = tuple(range(LOWEST, HIGHEST + 1))
 STOPS = (WHOLE, WHOLE) + 3 * ((None, *WHOLE),)
@@ -84,7 +71,7 @@ class DragScores(LiveFigure):
 
     def controls(self) -> str:
         """Return the list of rows, a slider for each key, and the switch."""
-        rows = {", ".join(map(reading, row)): named(row) for row in ROWS}
+        rows = {", ".join(map(svg.reading, row)): named(row) for row in ROWS}
         sliders = "".join(
             slider(key, f"Score {place}", stops, getattr(self, key))
             for place, (key, stops) in enumerate(zip(KEYS, STOPS, strict=True), 1)
@@ -97,35 +84,34 @@ class DragScores(LiveFigure):
 
     def picture(self) -> str:
         """Return a bar for each key, a tenth of the weight as a line, and the weights in digits."""
-        arm = "divided" if self.divided else "undivided"
         plot = (
-            f'<path class="bars" d="{self.bars()}"/>'
-            f'<path class="tenth" d="M0 {number(0.9 * HIGH)}H{WIDE}"/>'
-            f'<path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
+            svg.path("bars", self.bars())
+            + svg.path("tenth", f"M0 {svg.number(0.9 * HIGH)}H{WIDE}")
+            + svg.axes(WIDE, HIGH)
         )
-        weights = "".join(
-            f"<span>{'off' if np.isneginf(score) else f'{weight:.3f}'}</span>"
+        weights = svg.spans(
+            "off" if np.isneginf(score) else f"{weight:.3f}"
             for score, weight in zip(self.scores, self.weights, strict=True)
         )
-        return panel(plot, WIDE, HIGH, self.words(), arm, ["1", "0.5", "0"]) + (
-            f'<div class="figure-panel figure-keys" aria-hidden="true">'
-            f'<div class="figure-ticks">0.5</div>{weights}</div>'
-            '<p class="figure-axis">weight of each key; dashed: a tenth</p>'
+        return (
+            svg.panel(plot, WIDE, HIGH, self.words(), svg.ARMS[self.divided], ["1", "0.5", "0"])
+            + '<div class="figure-panel figure-keys" aria-hidden="true">'
+            + f'<div class="figure-ticks">0.5</div>{weights}</div>'
+            + svg.caption("weight of each key; dashed: a tenth")
         )
 
     def bars(self) -> str:
         """Return the outlines of the bars."""
         room = WIDE / len(KEYS)
         return "".join(
-            f"M{number(room * (place + 0.2))} {HIGH}"
-            f"v{number(-HIGH * weight)}h{number(0.6 * room)}v{number(HIGH * weight)}z"
+            svg.bar(room * (place + 0.2), HIGH, 0.6 * room, HIGH * weight)
             for place, weight in enumerate(self.weights)
         )
 
     def words(self) -> str:
         """Return the two largest weights, the entropy and the effective positions."""
         p = self.weights
-        scores = ", ".join(reading(score) for score in self.scores if score > -np.inf)
+        scores = ", ".join(svg.reading(score) for score in self.scores if score > -np.inf)
         division = f"divided by {DIVISOR}" if self.divided else "not divided"
         runner_up, top = np.sort(p)[-2:]
         return (

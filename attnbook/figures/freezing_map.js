@@ -12,7 +12,7 @@ function drawn(draw, stream, count) {
   return kept[stream].slice(0, count);
 }
 
-function square(x, y, side) {
+function cell(x, y, side) {
   const [left, long] = [number(x - side / 2), number(side)];
   return `M${left} ${number(y - side / 2)}h${long}v${long}H${left}z`;
 }
@@ -20,7 +20,7 @@ function square(x, y, side) {
 const squares = (means) =>
   means
     .flatMap((line, row) => line.map((mean, column) =>
-      square(CELL * (column + 0.5), HIGH - CELL * (row + 0.5), FULL * Math.sqrt(mean))))
+      cell(CELL * (column + 0.5), HIGH - CELL * (row + 0.5), FULL * Math.sqrt(mean))))
     .join("");
 
 /** The largest weights of a row and its effective positions; its exponentials fit as they are. */
@@ -62,18 +62,17 @@ function render({ model, el }) {
       return row(drawn(draw, 2 * place + 1, n_keys).map((g) => reach * g));
     });
     const [map, bars] = el.querySelectorAll("svg");
-    const arm = divided ? "divided" : "undivided";
-    [map, bars].forEach((svg) => svg.setAttribute("class", arm));
+    [map, bars].forEach((svg) => svg.setAttribute("class", armOf(divided)));
     const means = JSON.parse(map.dataset.means)[Number(divided)];
     const [column, line] = [WIDTHS.indexOf(d_k), KEYS.indexOf(n_keys)];
     const [x, y] = [CELL * (column + 0.5), HIGH - CELL * (line + 0.5)];
-    if (shown !== divided) map.querySelector(".bars").setAttribute("d", squares(means));
+    if (shown !== divided) outline(map, ".bars", squares(means));
     shown = divided;
     map.querySelector(".mark").setAttribute("transform", `translate(${x} ${y})`);
     const threshold = map.querySelector(".threshold");
     if (divided) threshold.setAttribute("display", "none");
     else threshold.removeAttribute("display");
-    bars.querySelector(".bars").setAttribute("d", rows.map(cuts).join(""));
+    outline(bars, ".bars", rows.map(cuts).join(""));
     const positions = rows.map((one) => one.positions);
     el.querySelectorAll(".figure-keys span").forEach((span, place) => {
       span.textContent = positions[place].toFixed(1);

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import LiveFigure, number, slider, switch
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, another_draw, slider, switch
 from attnbook.figures._draws import normals
 from attnlib.saturation import freezing_width
 from attnlib.softmax import effective_positions, softmax
@@ -118,52 +118,51 @@ class FreezingMap(LiveFigure):
             slider("d_k", "Head width d<sub>k</sub>", WIDTHS, self.d_k)
             + slider("n_keys", "Keys n", KEYS, self.n_keys)
             + switch("divided", "divide by √d<sub>k</sub>", self.divided)
-            + '<button type="button" name="draw">Another draw</button>'
+            + another_draw()
         )
 
     def picture(self) -> str:
         """Return the map with its line and its mark, and beside it the five rows."""
-        arm = "divided" if self.divided else "undivided"
-        line = ' display="none"' if self.divided else ""
-        x = CELL * (WIDTHS.index(self.d_k) + 0.5)
-        y = HIGH - CELL * (KEYS.index(self.n_keys) + 0.5)
-        counts = "".join(f"<span>{n}</span>" for n in reversed(KEYS))
-        widths = "".join(f"<span>{d_k}</span>" for d_k in WIDTHS)
-        positions = "".join(f"<span>{text}</span>" for text in self.positions())
+        arm = svg.ARMS[self.divided]
+        hidden = ' display="none"' if self.divided else ""
+        x = svg.number(CELL * (WIDTHS.index(self.d_k) + 0.5))
+        y = svg.number(HIGH - CELL * (KEYS.index(self.n_keys) + 0.5))
         frames = "".join(f"M0 {top(row)}h{WIDE}v{THICK}h{-WIDE}z" for row in range(ROWS))
+        means = json.dumps([NOT_DIVIDED, DIVIDED], separators=(",", ":"))
+        plane = (
+            svg.path("beyond", beyond())
+            + svg.path("grid", grid())
+            + svg.path("bars", self.squares())
+            + f'<g class="threshold"{hidden}>{outlined(threshold())}</g>'
+            + f'<g class="mark" transform="translate({x} {y})">{outlined(MARK)}</g>'
+        )
+        tapped = f' data-tap="d_k n_keys" data-means="{means}"'
+        rows = svg.path("axis", frames) + svg.path("bars", self.cuts())
         return (
             '<div class="freezing-map"><div class="freezing-plane">'
-            '<div class="map-heads" aria-hidden="true"><span>keys n</span>'
-            "<span>d<sub>k</sub> = 2 ln n</span></div>"
-            f'<div class="map-counts" aria-hidden="true">{counts}</div>'
-            f'<svg viewBox="0 0 {WIDE} {HIGH}" role="img" aria-label="{html.escape(self.words())}" '
-            f'class="{arm}" data-tap="d_k n_keys" '
-            f'data-means="{json.dumps([NOT_DIVIDED, DIVIDED], separators=(",", ":"))}">'
-            f'<path class="beyond" d="{beyond()}"/><path class="grid" d="{grid()}"/>'
-            f'<path class="bars" d="{self.squares()}"/>'
-            f'<g class="threshold"{line}><path class="halo" d="{threshold()}"/>'
-            f'<path d="{threshold()}"/></g>'
-            f'<g class="mark" transform="translate({number(x)} {number(y)})">'
-            f'<path class="halo" d="{MARK}"/><path d="{MARK}"/></g></svg>'
-            f'<div class="map-widths" aria-hidden="true">{widths}</div>'
-            '<p class="figure-axis">head width d<sub>k</sub>; the area of a square is the mean '
-            "weight of the top key, a full cell all of the weight; "
-            "shaded: beyond the dashed line</p></div>"
-            '<div class="freezing-rows"><div class="map-heads" aria-hidden="true">'
-            "<span>five rows</span><span>exp H</span></div>"
-            f'<svg viewBox="0 0 {WIDE} {CELL * ROWS}" preserveAspectRatio="none" '
-            f'aria-hidden="true" class="{arm}"><path class="axis" d="{frames}"/>'
-            f'<path class="bars" d="{self.cuts()}"/></svg>'
-            f'<div class="figure-keys" aria-hidden="true">{positions}</div>'
-            '<p class="figure-axis">the weight of each row, cut into its top eight keys; '
-            "empty: all other keys</p></div></div>"
+            + svg.aside("map-heads", svg.spans(["keys n", "d<sub>k</sub> = 2 ln n"]))
+            + svg.aside("map-counts", svg.spans(reversed(KEYS)))
+            + svg.picture(plane, WIDE, HIGH, self.words(), arm, stretched=False, more=tapped)
+            + svg.aside("map-widths", svg.spans(WIDTHS))
+            + svg.caption(
+                "head width d<sub>k</sub>; the area of a square is the mean weight of the top key, "
+                "a full cell all of the weight; shaded: beyond the dashed line"
+            )
+            + '</div><div class="freezing-rows">'
+            + svg.aside("map-heads", svg.spans(["five rows", "exp H"]))
+            + svg.picture(rows, WIDE, CELL * ROWS, kind=arm)
+            + svg.aside("figure-keys", svg.spans(self.positions()))
+            + svg.caption(
+                "the weight of each row, cut into its top eight keys; empty: all other keys"
+            )
+            + "</div></div>"
         )
 
     def squares(self) -> str:
         """Return a square for each cell of the map, with the mean largest weight as its area."""
         return "".join(
-            square(CELL * (column + 0.5), HIGH - CELL * (line + 0.5), FULL * np.sqrt(mean))
-            for line, means in enumerate(self.means)
+            square(CELL * (column + 0.5), HIGH - CELL * (row + 0.5), FULL * np.sqrt(mean))
+            for row, means in enumerate(self.means)
             for column, mean in enumerate(means)
         )
 
@@ -173,8 +172,10 @@ class FreezingMap(LiveFigure):
         for row, weights in enumerate(WIDE * self.weights[:, :TOP]):
             starts = np.cumsum(weights) - weights
             for start, weight in zip(starts, weights, strict=True):
-                long = number(max(weight - GAP, weight / 2))
-                pieces.append(f"M{number(start)} {top(row)}h{long}v{THICK}H{number(start)}z")
+                long = svg.number(max(weight - GAP, weight / 2))
+                pieces.append(
+                    f"M{svg.number(start)} {top(row)}h{long}v{THICK}H{svg.number(start)}z"
+                )
         return "".join(pieces)
 
     def positions(self) -> list[str]:
@@ -198,6 +199,11 @@ class FreezingMap(LiveFigure):
 MARK = "M-16 0a16 16 0 1 0 32 0a16 16 0 1 0 -32 0M-24 0h8M24 0h-8M0 -24v8M0 24v-8"
 
 
+def outlined(outline: str) -> str:
+    """Return a line that is seen on any ground."""
+    return f'{svg.path("halo", outline)}<path d="{outline}"/>'
+
+
 def top(row: int) -> int:
     """Return where the bar of a row begins."""
     return CELL * row + (CELL - THICK) // 2
@@ -205,8 +211,8 @@ def top(row: int) -> int:
 
 def square(x: float, y: float, side: float) -> str:
     """Return the outline of a square around a point."""
-    left, long = number(x - side / 2), number(side)
-    return f"M{left} {number(y - side / 2)}h{long}v{long}H{left}z"
+    left, long = svg.number(x - side / 2), svg.number(side)
+    return f"M{left} {svg.number(y - side / 2)}h{long}v{long}H{left}z"
 
 
 def grid() -> str:
@@ -220,12 +226,11 @@ def threshold() -> str:
     counts = np.array([2, 3, *KEYS[1:], round(KEYS[-1] * np.sqrt(2))])
     x = CELL * (np.log2([freezing_width(int(n)) for n in counts]) + 0.5)
     y = HIGH - CELL * (np.log2(counts) - 0.5)
-    points = zip(x, np.maximum(y, 0), strict=True)
-    return "M" + "L".join(f"{number(a)} {number(b)}" for a, b in points)
+    return svg.line(zip(x, np.maximum(y, 0), strict=True))
 
 
 def beyond() -> str:
     """Return the part of the map to the right of that line."""
-    line = threshold()
-    start = line[1:].split(" ", 1)[0]
-    return f"{line}H{WIDE}V{HIGH}H{start}z"
+    edge = threshold()
+    start = edge[1:].split(" ", 1)[0]
+    return f"{edge}H{WIDE}V{HIGH}H{start}z"

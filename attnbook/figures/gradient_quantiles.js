@@ -28,45 +28,39 @@ function visible(values) {
   return inside;
 }
 
-const joined = (points) => points.map(([x, y]) => `${number(x)} ${number(y)}`).join("L");
-const dots = (points) => points.map(([x, y]) => `M${number(x)} ${number(y)}h0`).join("");
-
-function render({ model, el }) {
-  return connect({ model, el }, ["receiver", "n_keys", "d_k"], ({ receiver, n_keys, d_k }) => {
-    const arms = ["not divided", "divided"].map((arm) =>
-      table[receiver][arm][KEYS.indexOf(n_keys)]);
-    const at = WIDTHS.indexOf(d_k);
-    el.querySelector(".here").setAttribute("d", `M${number(STEP * at)} 0V${HIGH}`);
-    const ends = ["undivided", "divided"].map((name, i) => {
-      const [low, median, high, mean] =
-        [0, 1, 2, 3].map((column) => visible(arms[i].map((cell) => cell[column])));
-      const part = (kind, d) => el.querySelector(`svg .${name} .${kind}`).setAttribute("d", d);
-      const bottom = low.at(-1)[1] === HIGH ? `V${HIGH}` : "";
-      part("band", `M${joined(high)}${bottom}L${joined(low.reverse())}z`);
-      part("median", `M${joined(median)}`);
-      part("mean", `M${joined(mean)}`);
-      const both = [...median, ...mean];
-      part("marks", dots(both.filter(([, y]) => y < HIGH)));
-      part("reads", dots(both.filter(([x]) => x === STEP * at)));
-      return { median: median.at(-1), mean: mean.at(-1) };
-    });
-    let above = -Infinity;
-    const names = el.querySelectorAll(".figure-names span");
-    [ends[0].mean, ends[1].median, ends[0].median].forEach(([x, end], i) => {
-      let y = end;
-      if (x === WIDE) y = above = Math.max(y, above + APART);
-      const [left, top] = [number((100 * x) / WIDE), number((100 * Math.min(y, LOWEST)) / HIGH)];
-      names[i].lastChild.textContent = end === HIGH ? " ↓" : "";
-      names[i].setAttribute("style", `left:${left}%;top:${top}%`);
-    });
-    const said = ["Not divided", "Divided"].map((arm, i) => {
-      const [low, median, high, mean, around, about] = arms[i][at];
-      return `${arm}: median ${readingOf(median, 3)} ± ${around}%, ` +
-        `mean ${readingOf(mean, 3)} ± ${about}%, ` +
-        `eight in ten from ${readingOf(low, 2)} to ${readingOf(high, 2)}.`;
-    });
-    return `${WHO[receiver]} ${n_keys} keys, width ${d_k}. ${said.join(" ")}`;
+export default moving(["receiver", "n_keys", "d_k"], (state, el) => {
+  const { receiver, n_keys, d_k } = state;
+  const arms = ["not divided", "divided"].map((arm) =>
+    table[receiver][arm][KEYS.indexOf(n_keys)]);
+  const at = WIDTHS.indexOf(d_k);
+  outline(el, ".here", `M${number(STEP * at)} 0V${HIGH}`);
+  const ends = ["undivided", "divided"].map((name, i) => {
+    const [low, median, high, mean] =
+      [0, 1, 2, 3].map((column) => visible(arms[i].map((cell) => cell[column])));
+    const part = (kind, d) => outline(el, `svg .${name} .${kind}`, d);
+    const bottom = low.at(-1)[1] === HIGH ? `V${HIGH}` : "";
+    part("band", `${lineThrough(high)}${bottom}L${lineThrough(low.reverse()).slice(1)}z`);
+    part("median", lineThrough(median));
+    part("mean", lineThrough(mean));
+    const both = [...median, ...mean];
+    part("marks", dotsAt(both.filter(([, y]) => y < HIGH)));
+    part("reads", dotsAt(both.filter(([x]) => x === STEP * at)));
+    return { median: median.at(-1), mean: mean.at(-1) };
   });
-}
-
-export default { render };
+  let above = -Infinity;
+  const names = el.querySelectorAll(".figure-names span");
+  [ends[0].mean, ends[1].median, ends[0].median].forEach(([x, end], i) => {
+    let y = end;
+    if (x === WIDE) y = above = Math.max(y, above + APART);
+    const [left, top] = [number((100 * x) / WIDE), number((100 * Math.min(y, LOWEST)) / HIGH)];
+    names[i].lastChild.textContent = end === HIGH ? " ↓" : "";
+    names[i].setAttribute("style", `left:${left}%;top:${top}%`);
+  });
+  const said = ["Not divided", "Divided"].map((arm, i) => {
+    const [low, median, high, mean, around, about] = arms[i][at];
+    return `${arm}: median ${readingOf(median, 3)} ± ${around}%, ` +
+      `mean ${readingOf(mean, 3)} ± ${about}%, ` +
+      `eight in ten from ${readingOf(low, 2)} to ${readingOf(high, 2)}.`;
+  });
+  return `${WHO[receiver]} ${n_keys} keys, width ${d_k}. ${said.join(" ")}`;
+});

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Sequence
@@ -12,12 +11,13 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import HERE, LiveFigure, number, presets, slider
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import HERE, LiveFigure, presets, slider
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 KEYS = (2, 4, 16, 64, 256, 1024)
 RECEIVERS = {"query": "the query of a row", "key": "one key of a row"}
-ARMS = ("not divided", "divided")
+NAMES = ("not divided", "divided")
 WIDE, HIGH = 600, 240
 # The picture reaches from 10 to 1e-11; all lengths of the table are below 10.
 TOP, DECADES = 1, 12
@@ -81,16 +81,6 @@ def visible(values: Sequence[float]) -> list[tuple[float, float]]:
     return inside
 
 
-def joined(points: Sequence[tuple[float, float]]) -> str:
-    """Return the outline through some points, without its first letter."""
-    return "L".join(f"{number(x)} {number(y)}" for x, y in points)
-
-
-def dots(points: Sequence[tuple[float, float]]) -> str:
-    """Return a dot for each point; a line of no length has ends."""
-    return "".join(f"M{number(x)} {number(y)}h0" for x, y in points)
-
-
 class GradientQuantiles(LiveFigure):
     """How long the gradient is that a query or one of its keys receives, against head width.
 
@@ -133,7 +123,7 @@ class GradientQuantiles(LiveFigure):
     def cells(self) -> np.ndarray:
         """The lengths, and ± of median and mean in percent, shape (2, 11, 6)."""
         arms = table()[self.receiver]
-        return np.array([arms[arm][KEYS.index(self.n_keys)] for arm in ARMS])
+        return np.array([arms[name][KEYS.index(self.n_keys)] for name in NAMES])
 
     @property
     def lengths(self) -> np.ndarray:
@@ -155,28 +145,24 @@ class GradientQuantiles(LiveFigure):
 
     def picture(self) -> str:
         """Return a band and two lines for each arm, their names, and the line that reads."""
-        ticks = "".join(f"<span>{power(tick)}</span>" for tick in TICKS)
-        grid = "".join(f"M0 {number(height(10.0**tick))}H{WIDE}" for tick in TICKS[1:-1])
+        grid = "".join(f"M0 {svg.number(height(10.0**tick))}H{WIDE}" for tick in TICKS[1:-1])
         arms = "".join(
             f'<g class="{arm}">{self.drawn(lengths)}</g>'
-            for arm, lengths in zip(("undivided", "divided"), self.lengths, strict=True)
+            for arm, lengths in zip(svg.ARMS, self.lengths, strict=True)
         )
-        widths = "".join(
-            f'<span style="left:{number(100 * place(d_k) / WIDE)}%">{d_k}</span>'
-            for d_k in WIDTHS[::2]
-        )
+        here = svg.path("here", f"M{svg.number(place(self.d_k))} 0V{HIGH}")
+        plot = f"{svg.path('grid', grid)}{svg.axes(WIDE, HIGH)}{here}{arms}"
+        widths = svg.labels((svg.number(100 * place(d_k) / WIDE), d_k) for d_k in WIDTHS[::2])
         return (
-            f'<div class="figure-fan"><div class="figure-ticks" aria-hidden="true">{ticks}</div>'
-            f'<div class="figure-plot"><svg viewBox="0 0 {WIDE} {HIGH}" '
-            f'preserveAspectRatio="none" role="img" aria-label="{html.escape(self.words())}">'
-            f'<path class="grid" d="{grid}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
-            f'<path class="here" d="M{number(place(self.d_k))} 0V{HIGH}"/>{arms}</svg>'
-            f'<div class="figure-names" aria-hidden="true">{self.names()}</div></div>'
-            f'<div class="figure-places" aria-hidden="true">{widths}</div></div>'
-            '<p class="figure-axis">length of the gradient against head width d<sub>k</sub>; '
+            f'<div class="figure-fan">{svg.aside("figure-ticks", svg.spans(map(power, TICKS)))}'
+            f'<div class="figure-plot">{svg.picture(plot, WIDE, HIGH, self.words())}'
+            f"{svg.aside('figure-names', self.names())}</div>"
+            f"{svg.aside('figure-places', widths)}</div>"
+        ) + svg.caption(
+            "length of the gradient against head width d<sub>k</sub>; "
             "squares: not divided, dots: divided; solid: median, dashed: mean; "
             "bands: eight in ten; ↓: goes on below. Sampled: ± two standard errors, up to "
-            f"{table()['ends within percent']}% at a band's ends</p>"
+            f"{table()['ends within percent']}% at a band's ends"
         )
 
     def drawn(self, lengths: np.ndarray) -> str:
@@ -184,12 +170,13 @@ class GradientQuantiles(LiveFigure):
         low, median, high, mean = map(visible, lengths.T)
         # a lower edge that has left the picture goes on along its bottom
         bottom = f"V{HIGH}" if len(low) < len(WIDTHS) or low[-1][1] == HIGH else ""
-        here = [point for line in (median, mean) for point in line if point[0] == place(self.d_k)]
-        marks = [point for line in (median, mean) for point in line if point[1] < HIGH]
+        both = [*median, *mean]
         return (
-            f'<path class="band" d="M{joined(high)}{bottom}L{joined(low[::-1])}z"/>'
-            f'<path class="median" d="M{joined(median)}"/><path class="mean" d="M{joined(mean)}"/>'
-            f'<path class="marks" d="{dots(marks)}"/><path class="reads" d="{dots(here)}"/>'
+            svg.path("band", f"{svg.line(high)}{bottom}L{svg.line(low[::-1])[1:]}z")
+            + svg.path("median", svg.line(median))
+            + svg.path("mean", svg.line(mean))
+            + svg.path("marks", svg.dots((x, y) for x, y in both if y < HIGH))
+            + svg.path("reads", svg.dots((x, y) for x, y in both if x == place(self.d_k)))
         )
 
     def names(self) -> str:
@@ -207,8 +194,8 @@ class GradientQuantiles(LiveFigure):
             if x == WIDE:  # in one column with the others
                 y = above = max(y, above + APART)
             names.append(
-                f'<span class="{arm}" style="left:{number(100 * x / WIDE)}%;'
-                f'top:{number(100 * min(y, LOWEST) / HIGH)}%">{name}<b>{arrow}</b></span>'
+                f'<span class="{arm}" style="left:{svg.number(100 * x / WIDE)}%;'
+                f'top:{svg.number(100 * min(y, LOWEST) / HIGH)}%">{name}<b>{arrow}</b></span>'
             )
         return "".join(names)
 
@@ -220,7 +207,7 @@ class GradientQuantiles(LiveFigure):
             f"{reading_of(mean, 3)} ± {about:.0f}%, eight in ten from {reading_of(low, 2)} to "
             f"{reading_of(high, 2)}."
             for arm, (low, median, high, mean, around, about) in zip(
-                ARMS, self.cells[:, WIDTHS.index(self.d_k)], strict=True
+                NAMES, self.cells[:, WIDTHS.index(self.d_k)], strict=True
             )
         )
         return f"{who} {self.n_keys} keys, width {self.d_k}. {' '.join(arms)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from functools import cache
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import HERE, LiveFigure, number, panel, presets, root_bars, slider
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import HERE, LiveFigure, presets, slider
 from attnbook.figures._draws import normals
 from attnlib.initialization import INITIALIZERS, predict_variances, sample_logit_variances
 from attnlib.softmax import effective_positions, softmax
@@ -159,56 +159,52 @@ class Initializers(LiveFigure):
             f"{name.replace('dA', 'd<wbr>A')}</span>"
             for scheme, name in SCHEMES.items()
         )
-        scale = "".join(
-            f'<span style="left:{number(100 * across(tick) / WIDE)}%">{tick:g}</span>'
-            for tick in TICKS
-        )
+        scale = svg.labels((svg.number(100 * across(tick) / WIDE), f"{tick:g}") for tick in TICKS)
         rows = len(SCHEMES) * ROW
-        grid = "".join(f"M{number(across(tick))} 0V{rows}" for tick in TICKS)
+        grid = "".join(f"M{svg.number(across(tick))} 0V{rows}" for tick in TICKS)
         chosen = ROW * list(SCHEMES).index(self.scheme)
-        even = number(HIGH * (1 - math.sqrt(1 / KEYS)))
-        bars = (
-            f'<path class="bars" d="{root_bars(self.weights, WIDE, HIGH)}"/>'
-            f'<path class="even" d="M0 {even}H{WIDE}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
+        plot = (
+            svg.path("band", f"M0 {chosen}h{WIDE}v{ROW}h{-WIDE}z")
+            + svg.path("grid", f"{grid}M0 {rows}H{WIDE}")
+            + svg.path("one", f"M{svg.number(across(1))} 0V{rows}")
+            + svg.path("predicted", self.marks())
+            + svg.path("errors", self.error_bars())
+            + svg.path("dots", self.dots())
         )
+        weights = svg.root_row(self.weights, WIDE, HIGH)
         return (
-            '<div class="figure-starts">'
-            f'<div class="figure-rules" aria-hidden="true">{names}</div>'
-            f'<svg viewBox="0 0 {WIDE} {rows}" preserveAspectRatio="none" role="img" '
-            f'aria-label="{html.escape(self.words())}">'
-            f'<path class="band" d="M0 {chosen}h{WIDE}v{ROW}h{-WIDE}z"/>'
-            f'<path class="grid" d="{grid}M0 {rows}H{WIDE}"/>'
-            f'<path class="one" d="M{number(across(1))} 0V{rows}"/>'
-            f'<path class="predicted" d="{self.marks()}"/>'
-            f'<path class="errors" d="{self.error_bars()}"/>'
-            f'<path class="dots" d="{self.dots()}"/></svg>'
-            f'<div class="figure-scale" aria-hidden="true">{scale}</div></div>'
-            '<p class="figure-axis">variance of the logits within a row; stroke: '
-            f"predicted; dot: sampled, {DRAWS} draws; line: two standard errors, rough ones</p>"
-            + panel(bars, WIDE, HIGH, "", "divided", ["1", "0.25", "0"])
-            + '<p class="figure-axis">weights of 16 logits with the predicted variance, on an '
-            "axis of square roots; dashed: an even share</p>"
+            f'<div class="figure-starts">{svg.aside("figure-rules", names)}'
+            f"{svg.picture(plot, WIDE, rows, self.words())}{svg.aside('figure-scale', scale)}</div>"
+            + svg.caption(
+                "variance of the logits within a row; stroke: "
+                f"predicted; dot: sampled, {DRAWS} draws; line: two standard errors, rough ones"
+            )
+            + svg.panel(weights, WIDE, HIGH, "", "divided", ["1", "0.25", "0"])
+            + svg.caption(
+                "weights of 16 logits with the predicted variance, on an axis of square roots; "
+                "dashed: an even share"
+            )
         )
 
     def marks(self) -> str:
         """Return an upright stroke at each predicted variance."""
         return "".join(
-            f"M{number(across(variance))} {row * ROW + 2}v{ROW - 4}"
+            f"M{svg.number(across(variance))} {row * ROW + 2}v{ROW - 4}"
             for row, variance in enumerate(self.predicted.values())
         )
 
     def dots(self) -> str:
-        """Return a dot at each sampled variance; a line of no length has round ends."""
-        return "".join(
-            f"M{number(across(variance))} {row * ROW + ROW // 2}h0"
+        """Return a dot at each sampled variance."""
+        return svg.dots(
+            (across(variance), row * ROW + ROW // 2)
             for row, (variance, _) in enumerate(self.sampled.values())
         )
 
     def error_bars(self) -> str:
         """Return a line two standard errors to either side of each sampled variance."""
         return "".join(
-            f"M{number(across(variance - 2 * error))} {row * ROW + ROW // 2}"
-            f"H{number(across(variance + 2 * error))}"
+            f"M{svg.number(across(variance - 2 * error))} {row * ROW + ROW // 2}"
+            f"H{svg.number(across(variance + 2 * error))}"
             for row, (variance, error) in enumerate(self.sampled.values())
         )
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
-
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import LiveFigure, number, slider
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, slider
 from attnlib.softmax import softmax, softmax_jacobian
 
 # From -6 to 6 in steps of a half, whole numbers as such.
@@ -79,31 +78,30 @@ class JacobianFigure(LiveFigure):
 
     def picture(self) -> str:
         """Return the bars of weights, the squares of the Jacobian and the bar of its norm."""
-        heads = "".join(f"<span>s<sub>{key}</sub></span>" for key in range(1, 5))
-        rows = "".join(f"<span>p<sub>{key}</sub></span>" for key in range(1, 5))
+        heads = ["weights, 0 to 1", *(f"s<sub>{key}</sub>" for key in range(1, 5))]
+        rows = [*(f"p<sub>{key}</sub>" for key in range(1, 5)), "‖J‖<sub>F</sub>²"]
+        plot = (
+            svg.path("axis", lines())
+            + svg.path("bars", self.bars())
+            + svg.path("rises", self.squares(rising=True))
+            + svg.path("falls", self.squares(rising=False))
+            + svg.path("even", f"M{svg.number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW - 8}")
+        )
         return (
-            '<div class="figure-matrix">'
-            '<div class="figure-heads" aria-hidden="true"><span>weights, 0 to 1</span>'
-            f"{heads}</div>"
-            f'<div class="figure-rows" aria-hidden="true">{rows}<span>‖J‖<sub>F</sub>²</span></div>'
-            f'<svg viewBox="0 0 {WIDE} {5 * ROW}" role="img" '
-            f'aria-label="{html.escape(self.words())}" class="jacobian">'
-            f'<path class="axis" d="{lines()}"/><path class="bars" d="{self.bars()}"/>'
-            f'<path class="rises" d="{self.squares(rising=True)}"/>'
-            f'<path class="falls" d="{self.squares(rising=False)}"/>'
-            f'<path class="even" d="M{number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW - 8}"/>'
-            "</svg></div>"
-            '<p class="figure-axis">Each square shows by its area how the weight of its row '
+            f'<div class="figure-matrix">{svg.aside("figure-heads", svg.spans(heads))}'
+            f"{svg.aside('figure-rows', svg.spans(rows))}"
+            f"{svg.picture(plot, WIDE, 5 * ROW, self.words(), 'jacobian', stretched=False)}</div>"
+        ) + svg.caption(
+            "Each square shows by its area how the weight of its row "
             "answers to the (multiplied) logit of its column: filled, it rises; outlined, it "
-            "falls. Bottom bar: the sum of the squared entries; dashed: four equal weights.</p>"
+            "falls. Bottom bar: the sum of the squared entries; dashed: four equal weights."
         )
 
     def bars(self) -> str:
         """Return the outlines of the bars: four weights, and the squared norm below."""
         lengths = [*(BAR * self.weights), WIDE * self.reaction / LARGEST]
         return "".join(
-            f"M0 {number(ROW * (row + 0.5) - THICK / 2)}h{number(length)}v{THICK}"
-            f"h{number(-length)}z"
+            svg.level_bar(0, ROW * (row + 0.5) - THICK / 2, length, THICK)
             for row, length in enumerate(lengths)
         )
 
@@ -113,9 +111,10 @@ class JacobianFigure(LiveFigure):
         for (row, column), entry in np.ndenumerate(self.jacobian):
             if (row == column) is rising:
                 side = 0.92 * ROW * np.sqrt(abs(entry) / LARGEST)
-                corners.append(square(row, column, side))
+                x, y = GRID + ROW * (column + 0.5), ROW * (row + 0.5)
+                corners.append(svg.square(x, y, side))
                 if not rising:  # a hole, turned the other way round
-                    corners.append(square(row, column, -max(0.7 * side, side - 5)))
+                    corners.append(svg.square(x, y, -max(0.7 * side, side - 5)))
         return "".join(corners)
 
     def words(self) -> str:
@@ -126,12 +125,6 @@ class JacobianFigure(LiveFigure):
             f"to {self.reaction:.3f}, its squared Frobenius norm; the largest entry on its "
             f"diagonal is {self.jacobian.diagonal().max():.3f}."
         )
-
-
-def square(row: int, column: int, side: float) -> str:
-    """Return the outline of one square; with a negative side it turns the other way round."""
-    x, y = GRID + ROW * (column + 0.5) - abs(side) / 2, ROW * (row + 0.5) - side / 2
-    return f"M{number(x)} {number(y)}h{number(abs(side))}v{number(side)}h{number(-abs(side))}z"
 
 
 def lines() -> str:

@@ -51,9 +51,8 @@ function render({ model, el }) {
   const pressed = ({ target }) => {
     const name = target.closest("button")?.name;
     if (!name) return;
-    model.set("descending", name === model.get("sort") && !model.get("descending"));
-    model.set("sort", name);
-    model.save_changes();
+    const again = name === model.get("sort");
+    save(model, { descending: again && !model.get("descending"), sort: name });
   };
   el.querySelector("thead").addEventListener("click", pressed);
   return stop;

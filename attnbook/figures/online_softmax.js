@@ -37,15 +37,12 @@ function exact(keys) {
 
 const bars = (heights, first, end, broad) => heights
   .slice(0, end)
-  .map((height, key) => key < first ? "" :
-    `M${ROOM * key + (ROOM - broad) / 2} ${HIGH}v${number(-HIGH * height)}h${broad}` +
-    `v${number(HIGH * height)}z`)
+  .map((height, key) =>
+    key < first ? "" : bar(ROOM * key + (ROOM - broad) / 2, HIGH, broad, HIGH * height))
   .join("");
 
-const dots = (keys, first, end) => keys
-  .slice(first, end)
-  .map(({ v }, j) => `M${ROOM * (first + j) + ROOM / 2} ${number(HIGH - v)}h0`)
-  .join("");
+const dots = (keys, first, end) => dotsAt(
+  keys.slice(first, end).map(({ v }, j) => [ROOM * (first + j) + ROOM / 2, HIGH - v]));
 
 const levels = (heights, ends) => heights
   .map((height, t) => {
@@ -55,74 +52,69 @@ const levels = (heights, ends) => heights
   .join("");
 
 const shown = (value, digits) =>
-  value === -Infinity ? "−∞" : value.toFixed(digits).replace("-", "−");
+  value === -Infinity ? "−∞" : minus(value.toFixed(digits));
 const entries = ({ total, weighted }) => [shown(total, 4), shown(weighted, 2)];
 
-function render({ model, el }) {
-  return connect({ model, el }, ["row", "keys_read", "block_size", "draw"], (state) => {
-    const { row, keys_read, block_size, draw } = state;
-    const { raised, keys } = keysOf(row, draw);
-    const ends = [];
-    let [before, now, begun] = [NOTHING, step(NOTHING, []), 0];
-    const history = [];
-    for (let start = 0; start < keys_read; start += block_size) {
-      const end = Math.min(start + block_size, keys_read);
-      [begun, before] = [start, start ? now : NOTHING];
-      now = step(before, keys.slice(start, end));
-      ends.push(end);
-      history.push(now);
-    }
-    const up = (s) => (s - raised + 6) / 12;
-    const [logits, terms, outputs] = el.querySelectorAll("svg");
-    const part = (svg, name, d) => svg.querySelector(`.${name}`).setAttribute("d", d);
-    const heights = keys.map(({ s }) => up(s));
-    part(logits, "was", bars(heights, keys_read, KEYS, BROAD));
-    part(logits, "read", bars(heights, 0, begun, SLIM));
-    part(logits, "now", bars(heights, begun, keys_read, BROAD));
-    part(logits, "limit", levels(history.map(({ peak }) => up(peak)), ends));
-    const raisedBy = (kept) => keys.map(({ s }) => Math.exp(s - kept.peak));
-    part(terms, "was", bars(raisedBy(before), 0, begun, BROAD));
-    part(terms, "read", bars(raisedBy(now), 0, begun, SLIM));
-    part(terms, "now", bars(raisedBy(now), begun, keys_read, BROAD));
-    const whole = exact(keys);
-    part(outputs, "even", `M0 ${number(HIGH - whole)}H${WIDE}`);
-    part(outputs, "unread", dots(keys, keys_read, KEYS));
-    part(outputs, "dots", dots(keys, 0, keys_read));
-    const reached = history.map(({ weighted, total }) => weighted / total / 100);
-    part(outputs, "limit", levels(reached, ends));
-    logits.parentNode.querySelectorAll(".figure-ticks span").forEach((tick, place) => {
-      tick.textContent = String(raised + TICKS[place]).replace("-", "−");
-    });
-    const { factor, added } = now;
-    const kept = { total: factor * before.total, weighted: factor * before.weighted };
-    const cells = [
-      shown(before.peak, 1), ...entries(before), "", ...entries(kept),
-      shown(added.top, 1), ...entries(added), shown(now.peak, 1), ...entries(now),
-    ];
-    el.querySelectorAll("tbody td").forEach((cell, place) => {
-      cell.textContent = cells[place];
-    });
-    el.querySelector("tbody th span").textContent = keys_read ? factor.toFixed(4) : "–";
-
-    const everything = `all ${KEYS} keys give ${whole.toFixed(2)}`;
-    if (!keys_read) {
-      return "No key has been read: the largest logit so far is −∞, both sums are zero, and " +
-        `there is no output yet; ${everything}, the dashed line.`;
-    }
-    const first = begun + 1;
-    const block = first < keys_read ? `Keys ${first} to ${keys_read}` : `Key ${first}`;
-    const rise = now.peak - before.peak;
-    let change = "the largest logit stays, and so does what was kept";
-    if (!begun) change = "nothing was kept before";
-    else if (rise) {
-      change = `the largest logit rises by ${rise.toFixed(1)}, so what was kept is ` +
-        `multiplied by ${factor.toFixed(4)} and no key read again`;
-    }
-    const output = now.weighted / now.total;
-    const apart = Math.abs(output - exact(keys.slice(0, keys_read)));
-    return `${block}: ${change}. The output so far, ${output.toFixed(2)}, differs from ` +
-      `attention over all keys read by ${apart.toFixed(10)}; ${everything}.`;
+export default moving(["row", "keys_read", "block_size", "draw"], (state, el) => {
+  const { row, keys_read, block_size, draw } = state;
+  const { raised, keys } = keysOf(row, draw);
+  const ends = [];
+  let [before, now, begun] = [NOTHING, step(NOTHING, []), 0];
+  const history = [];
+  for (let start = 0; start < keys_read; start += block_size) {
+    const end = Math.min(start + block_size, keys_read);
+    [begun, before] = [start, start ? now : NOTHING];
+    now = step(before, keys.slice(start, end));
+    ends.push(end);
+    history.push(now);
+  }
+  const up = (s) => (s - raised + 6) / 12;
+  const [logits, terms, outputs] = el.querySelectorAll("svg");
+  const heights = keys.map(({ s }) => up(s));
+  outline(logits, ".was", bars(heights, keys_read, KEYS, BROAD));
+  outline(logits, ".read", bars(heights, 0, begun, SLIM));
+  outline(logits, ".now", bars(heights, begun, keys_read, BROAD));
+  outline(logits, ".limit", levels(history.map(({ peak }) => up(peak)), ends));
+  const raisedBy = (kept) => keys.map(({ s }) => Math.exp(s - kept.peak));
+  outline(terms, ".was", bars(raisedBy(before), 0, begun, BROAD));
+  outline(terms, ".read", bars(raisedBy(now), 0, begun, SLIM));
+  outline(terms, ".now", bars(raisedBy(now), begun, keys_read, BROAD));
+  const whole = exact(keys);
+  outline(outputs, ".even", `M0 ${number(HIGH - whole)}H${WIDE}`);
+  outline(outputs, ".unread", dots(keys, keys_read, KEYS));
+  outline(outputs, ".dots", dots(keys, 0, keys_read));
+  const reached = history.map(({ weighted, total }) => weighted / total / 100);
+  outline(outputs, ".limit", levels(reached, ends));
+  logits.parentNode.querySelectorAll(".figure-ticks span").forEach((tick, place) => {
+    tick.textContent = minus(String(raised + TICKS[place]));
   });
-}
+  const { factor, added } = now;
+  const kept = { total: factor * before.total, weighted: factor * before.weighted };
+  const cells = [
+    shown(before.peak, 1), ...entries(before), "", ...entries(kept),
+    shown(added.top, 1), ...entries(added), shown(now.peak, 1), ...entries(now),
+  ];
+  el.querySelectorAll("tbody td").forEach((cell, place) => {
+    cell.textContent = cells[place];
+  });
+  el.querySelector("tbody th span").textContent = keys_read ? factor.toFixed(4) : "–";
 
-export default { render };
+  const everything = `all ${KEYS} keys give ${whole.toFixed(2)}`;
+  if (!keys_read) {
+    return "No key has been read: the largest logit so far is −∞, both sums are zero, and " +
+      `there is no output yet; ${everything}, the dashed line.`;
+  }
+  const first = begun + 1;
+  const block = first < keys_read ? `Keys ${first} to ${keys_read}` : `Key ${first}`;
+  const rise = now.peak - before.peak;
+  let change = "the largest logit stays, and so does what was kept";
+  if (!begun) change = "nothing was kept before";
+  else if (rise) {
+    change = `the largest logit rises by ${rise.toFixed(1)}, so what was kept is ` +
+      `multiplied by ${factor.toFixed(4)} and no key read again`;
+  }
+  const output = now.weighted / now.total;
+  const apart = Math.abs(output - exact(keys.slice(0, keys_read)));
+  return `${block}: ${change}. The output so far, ${output.toFixed(2)}, differs from ` +
+    `attention over all keys read by ${apart.toFixed(10)}; ${everything}.`;
+});

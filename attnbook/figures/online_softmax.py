@@ -7,7 +7,8 @@ import math
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import LiveFigure, number, panel, presets, slider
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, another_draw, presets, slider
 from attnbook.figures._draws import uniforms
 from attnlib.attention import scaled_dot_product_attention
 from attnlib.online import OnlineAttention, online_attention
@@ -143,7 +144,7 @@ class OnlineSoftmax(LiveFigure):
             presets("Logits", rows, self.values(), own=False)
             + slider("keys_read", "Keys read so far", READ, self.keys_read)
             + slider("block_size", "Keys in a block", BLOCKS, self.block_size)
-            + '<button type="button" name="draw">Another draw</button>'
+            + another_draw()
         )
 
     def picture(self) -> str:
@@ -152,37 +153,40 @@ class OnlineSoftmax(LiveFigure):
         steps = [self.kept(end) for end in self.ends]
         terms = np.exp(self.logits[: self.keys_read] - self.now.peak)
         earlier = np.exp(self.logits[: self.begun] - self.before.peak)
-        axis = f'<path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
         raised = np.array([step.peak for step in steps]) - self._raised
         reached = np.array([step.output for step in steps])
         logits = (
-            f'<path class="was" d="{bars(heights, self.keys_read, KEYS, BROAD)}"/>'
-            f'<path class="read" d="{bars(heights, 0, self.begun, SLIM)}"/>'
-            f'<path class="now" d="{bars(heights, self.begun, self.keys_read, BROAD)}"/>'
-            f'<path class="limit" d="{self.levels((raised + 6) / 12)}"/>{axis}'
+            svg.path("was", bars(heights, self.keys_read, KEYS, BROAD))
+            + svg.path("read", bars(heights, 0, self.begun, SLIM))
+            + svg.path("now", bars(heights, self.begun, self.keys_read, BROAD))
+            + svg.path("limit", self.levels((raised + 6) / 12))
+            + svg.axes(WIDE, HIGH)
         )
         added = (
-            f'<path class="was" d="{bars(earlier, 0, self.begun, BROAD)}"/>'
-            f'<path class="read" d="{bars(terms, 0, self.begun, SLIM)}"/>'
-            f'<path class="now" d="{bars(terms, self.begun, self.keys_read, BROAD)}"/>{axis}'
+            svg.path("was", bars(earlier, 0, self.begun, BROAD))
+            + svg.path("read", bars(terms, 0, self.begun, SLIM))
+            + svg.path("now", bars(terms, self.begun, self.keys_read, BROAD))
+            + svg.axes(WIDE, HIGH)
         )
-        end = number(HIGH - self.exact(KEYS))
         outputs = (
-            f'<path class="even" d="M0 {end}H{WIDE}"/>'
-            f'<path class="unread" d="{self.dots(self.keys_read, KEYS)}"/>'
-            f'<path class="dots" d="{self.dots(0, self.keys_read)}"/>'
-            f'<path class="limit" d="{self.levels(reached / 100)}"/>{axis}'
+            svg.path("even", f"M0 {svg.number(HIGH - self.exact(KEYS))}H{WIDE}")
+            + svg.path("unread", self.dots(self.keys_read, KEYS))
+            + svg.path("dots", self.dots(0, self.keys_read))
+            + svg.path("limit", self.levels(reached / 100))
+            + svg.axes(WIDE, HIGH)
         )
-        ticks = [str(self._raised + tick).replace("-", "−") for tick in TICKS]
+        ticks = [svg.minus(str(self._raised + tick)) for tick in TICKS]
         return (
             '<div class="figure-online">'
-            + panel(logits, WIDE, HIGH, self.words(), "logits", ticks)
-            + '<p class="figure-axis">logits; line: the largest so far; broad bars: this block, '
-            "thin: read before, dashed: not yet read</p>"
-            + panel(added, WIDE, HIGH, "", "terms", ["1", "0.5", "0"])
-            + '<p class="figure-axis">what each adds to ℓ; dashed: before this block</p>'
-            + panel(outputs, WIDE, HIGH, "", "outputs", ["100", "50", "0"])
-            + '<p class="figure-axis">dots: values; line: output so far; dashed: at the end</p>'
+            + svg.panel(logits, WIDE, HIGH, self.words(), "logits", ticks)
+            + svg.caption(
+                "logits; line: the largest so far; broad bars: this block, thin: read before, "
+                "dashed: not yet read"
+            )
+            + svg.panel(added, WIDE, HIGH, "", "terms", ["1", "0.5", "0"])
+            + svg.caption("what each adds to ℓ; dashed: before this block")
+            + svg.panel(outputs, WIDE, HIGH, "", "outputs", ["100", "50", "0"])
+            + svg.caption("dots: values; line: output so far; dashed: at the end")
             + self.ledger()
             + "</div>"
         )
@@ -195,16 +199,15 @@ class OnlineSoftmax(LiveFigure):
     def levels(self, heights: np.ndarray) -> str:
         """Return a height after each block, from 0 to 1, as steps over the keys of the blocks."""
         steps = "".join(
-            f"V{number(HIGH * (1 - height))}H{ROOM * end}"
+            f"V{svg.number(HIGH * (1 - height))}H{ROOM * end}"
             for height, end in zip(heights, self.ends, strict=True)
         )
-        return f"M0 {number(HIGH * (1 - heights[0]))}{steps}" if steps else ""
+        return f"M0 {svg.number(HIGH * (1 - heights[0]))}{steps}" if steps else ""
 
     def dots(self, first: int, end: int) -> str:
-        """Return a dot at the value of each of some keys; a line of no length has round ends."""
-        return "".join(
-            f"M{ROOM * key + ROOM // 2} {number(HIGH - self.contents[key])}h0"
-            for key in range(first, end)
+        """Return a dot at the value of each of some keys."""
+        return svg.dots(
+            (ROOM * key + ROOM // 2, HIGH - self.contents[key]) for key in range(first, end)
         )
 
     def ledger(self) -> str:
@@ -217,10 +220,7 @@ class OnlineSoftmax(LiveFigure):
         lines = {
             "kept before": [shown(before.peak, 1), *entries(sums)],
             f"× <span>{factor}</span>": ["", *entries(self.factor * np.array(sums))],
-            "+ this block": [
-                shown(top, 1),
-                *entries([terms.sum(), terms @ self.contents[block]]),
-            ],
+            "+ this block": [shown(top, 1), *entries([terms.sum(), terms @ self.contents[block]])],
             "kept now": [shown(now.peak, 1), *entries([now.total, now.total * now.output])],
         }
         rows = "".join(
@@ -234,8 +234,9 @@ class OnlineSoftmax(LiveFigure):
         return (
             f'<table class="figure-keys"><thead><tr><td></td>{heads}</tr></thead>'
             f"<tbody>{rows}</tbody></table>"
-            '<p class="figure-axis"><i>ℓ</i> adds up e<sup>s−m</sup>, <i>o</i> adds up '
-            "e<sup>s−m</sup><i>v</i>; the output is <i>o</i>/<i>ℓ</i></p>"
+        ) + svg.caption(
+            "<i>ℓ</i> adds up e<sup>s−m</sup>, <i>o</i> adds up e<sup>s−m</sup><i>v</i>; "
+            "the output is <i>o</i>/<i>ℓ</i>"
         )
 
     def words(self) -> str:
@@ -269,8 +270,7 @@ class OnlineSoftmax(LiveFigure):
 def bars(heights: np.ndarray, first: int, end: int, broad: int) -> str:
     """Return the outlines of the bars of some keys, with heights from 0 to 1."""
     return "".join(
-        f"M{ROOM * key + (ROOM - broad) // 2} {HIGH}v{number(-HIGH * heights[key])}h{broad}"
-        f"v{number(HIGH * heights[key])}z"
+        svg.bar(ROOM * key + (ROOM - broad) // 2, HIGH, broad, HIGH * heights[key])
         for key in range(first, end)
     )
 
@@ -283,7 +283,7 @@ def shown(value: float, digits: int) -> str:
     >>> shown(-0.4, 1), shown(-math.inf, 1), shown(1.5, 4)
     ('−0.4', '−∞', '1.5000')
     """
-    return "−∞" if value == -math.inf else f"{value:.{digits}f}".replace("-", "−")
+    return "−∞" if value == -math.inf else svg.minus(f"{value:.{digits}f}")
 
 
 def entries(sums: list[float] | np.ndarray) -> list[str]:

@@ -38,10 +38,10 @@ const sketch = {
     });
     const room = WIDE / answer.length;
     const points = answer.map((level, place) =>
-      `${number(room * (place + 0.5))} ${number(HIGH * (1 - level / NOTCHES))}`);
+      [room * (place + 0.5), HIGH * (1 - level / NOTCHES)]);
     const svg = controls[0].closest(".sketch-plot").querySelector("svg");
-    svg.querySelector(".own").setAttribute("d", `M${points.join("L")}`);
-    svg.querySelector(".computed").setAttribute("d", committed ? path : "");
+    outline(svg, ".own", lineThrough(points));
+    outline(svg, ".computed", committed ? path : "");
   },
   judge({ right, peak, places, wanted }, answer) {
     if (answer.every((level) => level === NOTCHES / 2)) return ["ask", wanted];
@@ -70,19 +70,11 @@ function answering(el) {
 }
 
 function render({ model, el }) {
-  if (!el.querySelector("form")) {
-    el.classList.add("live-figure");
-    el.innerHTML = model.get("still");
-  }
+  const form = formOf({ model, el });
   const content = model.get("content");
   const { read, show, judge } = { choice, estimate, sketch }[content.kind];
-  const form = el.querySelector("form");
   const controls = [...form.querySelectorAll("input")];
   const boxes = answering(el);
-  const set = (name, value) => {
-    model.set(name, value);
-    model.save_changes();
-  };
   const say = (outcome, words, because) => {
     form.querySelector(".sign").textContent = SIGNS[outcome] ?? "";
     form.querySelector(".said").textContent = words;
@@ -103,22 +95,19 @@ function render({ model, el }) {
   const submitted = (event) => {
     event.preventDefault();
     if (model.get("committed")) {
-      set("committed", false);
+      save(model, { committed: false });
       return;
     }
     const [outcome, words] = judge(content, model.get("answer"));
     if (outcome === "ask") say(outcome, words, "");
-    else set("committed", true);
+    else save(model, { committed: true });
   };
-  form.addEventListener("input", () => set("answer", read(controls)));
+  form.addEventListener("input", () => save(model, { answer: read(controls) }));
   form.addEventListener("submit", submitted);
   // the second tap of a double one would take back what the first did
   form.addEventListener("click", (event) => event.detail > 1 && event.target.closest("button") &&
     event.preventDefault());
-  const names = ["answer", "committed"];
-  names.forEach((name) => model.on(`change:${name}`, update));
-  update();
-  return () => names.forEach((name) => model.off(`change:${name}`, update));
+  return follow(model, ["answer", "committed"], update);
 }
 
 export default { render };

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import ONE_NUMBER, LiveFigure, number, read_number
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import ONE_NUMBER, LiveFigure, read_number
 from attnlib._validation import float_array
 
 SIGNS = {"right": "✓", "other": "≠", "alike": "≈", "low": "<", "high": ">", "ask": "?"}
@@ -48,7 +49,7 @@ class Prediction(LiveFigure):
         """Return how the answer compares with the right one, in a word and in a sentence."""
         raise NotImplementedError
 
-    def told(self) -> str:
+    def right_in_words(self) -> str:
         """Return the right answer in words."""
         raise NotImplementedError
 
@@ -70,7 +71,7 @@ class Prediction(LiveFigure):
             f'<span class="said">{html.escape(self.words())}</span></p>'
             f'<p class="because">{because if self.committed else ""}</p></div></form>'
             '<details class="told"><summary>The answer</summary>'
-            f"<p>{html.escape(self.told())} {because}</p></details>"
+            f"<p>{html.escape(self.right_in_words())} {because}</p></details>"
         )
 
     def __repr__(self) -> str:
@@ -152,7 +153,7 @@ class Choice(Prediction):
         outcome, words = self.content["verdicts"].get(self.answer, ("ask", self.content["wanted"]))
         return outcome, words
 
-    def told(self) -> str:
+    def right_in_words(self) -> str:
         """Return the right answer in words."""
         return f"It is: {self.right}."
 
@@ -279,7 +280,7 @@ class Estimate(Prediction):
         outcome = "high" if value > content["high"] else outcome
         return outcome, f"You said {self.plain}{content['unit']}{content['tails'][outcome]}"
 
-    def told(self) -> str:
+    def right_in_words(self) -> str:
         """Return the right number in words."""
         return self.content["told"]
 
@@ -377,7 +378,7 @@ class Sketch(Prediction):
             peak=int(np.argmax(y[::step])),
             places=[read(place) for place in x[::step]],
             stops=[read(stop) for stop in np.linspace(low, high, NOTCHES + 1)],
-            path=line(across, HIGH * (1 - (y - low) / (high - low))),
+            path=svg.line(zip(across, HIGH * (1 - (y - low) / (high - low)), strict=True)),
             names=[x_name, y_name],
             wanted="Please move some points first.",
         )
@@ -400,7 +401,7 @@ class Sketch(Prediction):
             return "right", words
         return ("alike" if 2 * same >= len(steps) else "other"), words
 
-    def told(self) -> str:
+    def right_in_words(self) -> str:
         """Return the true curve in words."""
         content = self.content
         pairs = zip(content["places"], self.right, strict=True)
@@ -419,21 +420,19 @@ class Sketch(Prediction):
             f"<span>{place}</span></label>"
             for level, place in zip(self.answer, content["places"], strict=True)
         )
-        ticks = "".join(f"<span>{stops[level]}</span>" for level in (NOTCHES, NOTCHES // 2, 0))
+        ticks = svg.spans(stops[level] for level in (NOTCHES, NOTCHES // 2, 0))
         room = WIDE / len(self.answer)
-        across = room / 2 + room * np.arange(len(self.answer))
-        own = line(across, HIGH * (1 - np.array(self.answer) / NOTCHES))
+        own = svg.line(
+            (room * (place + 0.5), HIGH * (1 - level / NOTCHES))
+            for place, level in enumerate(self.answer)
+        )
+        computed = svg.path("computed", content["path"] if self.committed else "")
+        plot = svg.picture(f"{svg.axes(WIDE, HIGH)}{svg.path('own', own)}{computed}", WIDE, HIGH)
         return (
             f'<p class="sketch-axis">{html.escape(y_name)}</p>'
-            f'<div class="figure-panel"><div class="figure-ticks" aria-hidden="true">{ticks}</div>'
-            f'<div class="sketch-plot"><svg viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none" '
-            f'aria-hidden="true"><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
-            f'<path class="own" d="{own}"/>'
-            f'<path class="computed" d="{content["path"] if self.committed else ""}"/></svg>'
-            f'<div class="handles">{handles}</div></div></div>'
-            f'<p class="figure-axis">{html.escape(x_name)}; dashed, once you commit: what came out'
-            "</p>"
-        )
+            f'<div class="figure-panel">{svg.aside("figure-ticks", ticks)}<div class="sketch-plot">'
+            f'{plot}<div class="handles">{handles}</div></div></div>'
+        ) + svg.caption(f"{html.escape(x_name)}; dashed, once you commit: what came out")
 
 
 def read(value: float) -> str:
@@ -445,10 +444,4 @@ def read(value: float) -> str:
     ('0.0512', '−2', '1024')
     """
     short = f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
-    return short.replace("-", "−")
-
-
-def line(across: Sequence[float], down: Sequence[float]) -> str:
-    """Return the outline of a curve through points."""
-    points = zip(across, down, strict=True)
-    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
+    return svg.minus(short)

@@ -52,26 +52,20 @@ const acrossTo = (end) => (x) => (WIDE / 2) * (1 + x / end);
 /** The curve of the density, close together in the middle, where it bends most. */
 function curveOf(d_k, end) {
   const [exact, across] = [density(d_k), acrossTo(end)];
-  const points = Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
+  return lineThrough(Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
     const step = i / STEPS - 1;
     const x = Math.min(end, FARTHEST) * Math.sign(step) * step ** 2;
-    return `${number(across(x))} ${number(HIGH * (1 - Math.min(1, exact(x) / TOP)))}`;
-  });
-  return `M${points.join("L")}`;
-}
-
-function square(row, column, side) {
-  const wide = Math.abs(side);
-  const [x, y] = [CELL * (column + 0.5) - wide / 2, CELL * (row + 0.5) - side / 2];
-  return `M${number(x)} ${number(y)}h${number(wide)}v${number(side)}h${number(-wide)}z`;
+    return [across(x), HIGH * (1 - Math.min(1, exact(x) / TOP))];
+  }));
 }
 
 const squares = (products, positive) => products
   .flatMap((means, row) => means.map((mean, column) => {
     if ((mean > 0) !== positive) return "";
     const side = CELL * Math.min(1, Math.sqrt(Math.abs(mean) / FULL));
-    const hole = positive ? "" : square(row, column, -Math.max(0.6 * side, side - 4));
-    return square(row, column, side) + hole;
+    const [x, y] = [CELL * (column + 0.5), CELL * (row + 0.5)];
+    const hole = positive ? "" : square(x, y, -Math.max(0.6 * side, side - 4));
+    return square(x, y, side) + hole;
   }))
   .join("");
 
@@ -80,7 +74,7 @@ const lines = (side) => Array.from({ length: side + 1 }, (_, place) =>
 
 /** A rounded number with a proper minus sign, and a zero without any. */
 const signed = (value, digits) =>
-  (Number(value.toFixed(digits)) + 0).toFixed(digits).replace("-", "−");
+  minus((Number(value.toFixed(digits)) + 0).toFixed(digits));
 
 function withError(value, error) {
   const digits = error >= 1 ? 1 : 2;
@@ -105,24 +99,22 @@ function render({ model, el }) {
       const place = Math.floor(x * fineness) + half;
       if (place in counts) counts[place] += 1;
     }
-    const thick = number(WIDE / 2 / end / fineness);
+    const thick = WIDE / 2 / end / fineness;
     const bars = counts.map((count, place) => {
       const high = HIGH * Math.min(1, (count * fineness) / pairs / TOP);
-      return high && `M${number(across((place - half) / fineness))} ${HIGH}` +
-        `v${number(-high)}h${thick}v${number(high)}z`;
+      return high && bar(across((place - half) / fineness), HIGH, thick, high);
     });
     const curve = (curves[[d_k, divided]] ??= curveOf(d_k, end));
     const products = drawn.products.slice(0, d_k).map((means) => means.slice(0, d_k));
 
     const [svg, table] = el.querySelectorAll("svg");
-    const part = (root, name, d) => root.querySelector(`.${name}`).setAttribute("d", d);
-    svg.setAttribute("class", divided ? "divided" : "undivided");
-    part(svg, "bars", bars.filter(Boolean).join(""));
-    part(svg, "even", `M${number(across(-1))} 0V${HIGH}M${number(across(1))} 0V${HIGH}`);
-    part(svg, "limit", curve);
-    part(table, "axis", lines(products.length));
-    part(table, "rises", squares(products, true));
-    part(table, "falls", squares(products, false));
+    svg.setAttribute("class", armOf(divided));
+    outline(svg, ".bars", bars.filter(Boolean).join(""));
+    outline(svg, ".even", `M${number(across(-1))} 0V${HIGH}M${number(across(1))} 0V${HIGH}`);
+    outline(svg, ".limit", curve);
+    outline(table, ".axis", lines(products.length));
+    outline(table, ".rises", squares(products, true));
+    outline(table, ".falls", squares(products, false));
     for (const names of el.querySelectorAll(".figure-products .figure-keys")) {
       [...names.children].forEach((span, i) => {
         span.textContent = i < d_k ? `T${"₁₂₃₄"[i]}` : "";

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import LiveFigure, number, panel, slider, switch
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, another_draw, slider, switch
 from attnbook.figures._draws import normals, uniforms
 from attnlib.scores import score_moments, score_pdf
 
@@ -113,25 +114,27 @@ class Spread(LiveFigure):
             slider("d_k", "Head width d<sub>k</sub>", WIDTHS, self.d_k)
             + slider("pairs", "Pairs", PAIRS, self.pairs)
             + switch("divided", "divide by √d<sub>k</sub>", self.divided)
-            + '<button type="button" name="draw">Another draw</button>'
+            + another_draw()
         )
 
     def picture(self) -> str:
         """Return bars, exact density and standard deviation, and the table of products."""
-        arm = "divided" if self.divided else "undivided"
-        left, right = (number(self.across(side)) for side in (-1, 1))
+        left, right = (svg.number(self.across(side)) for side in (-1, 1))
         plot = (
-            f'<path class="bars" d="{self.bars()}"/>'
-            f'<path class="even" d="M{left} 0V{HIGH}M{right} 0V{HIGH}"/>'
-            f'<path class="limit" d="{self.curve()}"/><path class="axis" d="M0 {HIGH}H{WIDE}"/>'
+            svg.path("bars", self.bars())
+            + svg.path("even", f"M{left} 0V{HIGH}M{right} 0V{HIGH}")
+            + svg.path("limit", self.curve())
+            + svg.path("axis", f"M0 {HIGH}H{WIDE}")
         )
-        places = "".join(f"<span>{place}</span>" for place in self.places())
-        return panel(plot, WIDE, HIGH, self.words(), arm, ["0.8", "0.4", "0"]) + (
-            '<div class="figure-panel figure-keys figure-scores" aria-hidden="true">'
-            f'<div class="figure-ticks">0.8</div>{places}</div>'
-            '<p class="figure-axis">score; height: share per standard deviation, up to 0.8; '
-            "solid line: exact; dashed: one standard deviation</p>"
-            f"{self.table()}"
+        return (
+            svg.panel(plot, WIDE, HIGH, self.words(), svg.ARMS[self.divided], ["0.8", "0.4", "0"])
+            + '<div class="figure-panel figure-keys figure-scores" aria-hidden="true">'
+            + f'<div class="figure-ticks">0.8</div>{svg.spans(self.places())}</div>'
+            + svg.caption(
+                "score; height: share per standard deviation, up to 0.8; "
+                "solid line: exact; dashed: one standard deviation"
+            )
+            + self.table()
         )
 
     def across(self, deviations: float) -> float:
@@ -140,15 +143,14 @@ class Spread(LiveFigure):
 
     def places(self) -> list[str]:
         """Return the labels of the level axis: its ends, and thirds between."""
-        return [f"{END * third // 3}".replace("-", "−") for third in range(-3, 4)]
+        return [svg.minus(f"{END * third // 3}") for third in range(-3, 4)]
 
     def bars(self) -> str:
         """Return the outlines of the bars, cut at the top, where there are scores."""
         fineness = bars_per_deviation(self.pairs)
         half, width = len(self.counts) // 2, WIDE / 2 / self.end / fineness
         return "".join(
-            f"M{number(self.across((place - half) / fineness))} {HIGH}"
-            f"v{number(-height)}h{number(width)}v{number(height)}z"
+            svg.bar(self.across((place - half) / fineness), HIGH, width, height)
             for place, height in enumerate(
                 HIGH * np.minimum(1, self.counts * fineness / self.pairs / TOP)
             )
@@ -161,27 +163,26 @@ class Spread(LiveFigure):
         x = min(self.end, FARTHEST) * np.sign(steps) * steps**2
         root = np.sqrt(self.d_k)
         heights = HIGH * (1 - np.minimum(1, root * score_pdf(root * x, self.d_k) / TOP))
-        corners = (
-            f"{number(self.across(at))} {number(y)}" for at, y in zip(x, heights, strict=True)
-        )
-        return f"M{'L'.join(corners)}"
+        return svg.line(zip(map(self.across, x), heights, strict=True))
 
     def table(self) -> str:
         """Return the squares of the products, their names and how many there are."""
-        names = "".join(f"<span>{name}</span>" for name in self.names())
-        side = CELL * TERMS
+        names, side = svg.spans(self.names()), CELL * TERMS
+        plot = (
+            svg.path("axis", self.lines())
+            + svg.path("rises", self.squares(positive=True))
+            + svg.path("falls", self.squares(positive=False))
+        )
         return (
-            '<div class="figure-products">'
-            f'<div class="figure-keys across" aria-hidden="true">{names}</div>'
-            f'<div class="figure-keys down" aria-hidden="true">{names}</div>'
-            f'<svg viewBox="0 0 {side} {side}" aria-hidden="true" class="products">'
-            f'<path class="axis" d="{self.lines()}"/>'
-            f'<path class="rises" d="{self.squares(positive=True)}"/>'
-            f'<path class="falls" d="{self.squares(positive=False)}"/></svg>'
-            '<p class="figure-axis">The undivided score is the sum of its terms '
-            "T<sub>i</sub> = q<sub>i</sub>k<sub>i</sub>. Area of a square: the mean of "
-            "T<sub>i</sub>T<sub>j</sub>. Filled: positive; outlined: negative.</p>"
-            f'<p class="figure-axis count">{self.caption()}</p></div>'
+            f'<div class="figure-products">{svg.aside("figure-keys across", names)}'
+            f"{svg.aside('figure-keys down', names)}"
+            f"{svg.picture(plot, side, side, kind='products', stretched=False)}"
+            + svg.caption(
+                "The undivided score is the sum of its terms "
+                "T<sub>i</sub> = q<sub>i</sub>k<sub>i</sub>. Area of a square: the mean of "
+                "T<sub>i</sub>T<sub>j</sub>. Filled: positive; outlined: negative."
+            )
+            + f'<p class="figure-axis count">{self.caption()}</p></div>'
         )
 
     def names(self) -> list[str]:
@@ -205,9 +206,10 @@ class Spread(LiveFigure):
         for (row, column), mean in np.ndenumerate(self.products):
             if bool(mean > 0) is positive:
                 side = CELL * min(1, np.sqrt(abs(mean) / FULL))
-                corners.append(square(row, column, side))
+                x, y = CELL * (column + 0.5), CELL * (row + 0.5)
+                corners.append(svg.square(x, y, side))
                 if not positive:  # a hole, turned the other way round
-                    corners.append(square(row, column, -max(0.6 * side, side - 4)))
+                    corners.append(svg.square(x, y, -max(0.6 * side, side - 4)))
         return "".join(corners)
 
     def caption(self) -> str:
@@ -243,12 +245,6 @@ def bars_per_deviation(pairs: int) -> int:
     return 1 if pairs < 100 else 2 if pairs < 1000 else 4
 
 
-def square(row: int, column: int, side: float) -> str:
-    """Return the outline of one square; with a negative side it turns the other way round."""
-    x, y = CELL * (column + 0.5) - abs(side) / 2, CELL * (row + 0.5) - side / 2
-    return f"M{number(x)} {number(y)}h{number(abs(side))}v{number(side)}h{number(-abs(side))}z"
-
-
 def signed(value: float, digits: int) -> str:
     """Return a rounded number with a proper minus sign, and a zero without any.
 
@@ -257,7 +253,7 @@ def signed(value: float, digits: int) -> str:
     >>> signed(-1.5, 1), signed(-0.001, 2)
     ('−1.5', '0.00')
     """
-    return f"{value:z.{digits}f}".replace("-", "−")
+    return svg.minus(f"{value:z.{digits}f}")
 
 
 def with_error(value: float, error: float) -> str:

@@ -5,11 +5,9 @@ const [WIDE, ROWS] = [640, [10, 30, 50]];
 const [PLACES, DISTANCES] = [[-10, 110], [-3.25, 0.25]];
 
 const across = (value, [low, high]) => (WIDE * (value - low)) / (high - low);
-const minus = (text) => text.replaceAll("-", "−");
 const signed = (value) => minus(number(value));
 
-const dots = (values, ends) =>
-  values.map((value, key) => `M${number(across(value, ends))} ${ROWS[key]}h0`).join("");
+const dots = (values, ends) => dotsAt(values.map((value, key) => [across(value, ends), ROWS[key]]));
 
 function stems(distances) {
   const end = number(across(0, DISTANCES));
@@ -18,32 +16,26 @@ function stems(distances) {
     .join("");
 }
 
-const bars = (weights) => weights
-  .map((weight, key) =>
-    `M0 ${ROWS[key] - 7}h${number(WIDE * weight)}v14h${number(-WIDE * weight)}z`)
-  .join("");
+const bars = (weights) =>
+  weights.map((weight, key) => levelBar(0, ROWS[key] - 7, WIDE * weight, 14)).join("");
 
-function render({ model, el }) {
-  return connect({ model, el }, ["subtracted", "divisor"], ({ subtracted, divisor }) => {
-    const z = SCORES.map((score) => (score - subtracted) / divisor);
-    const [first, second, third] = z;
-    const distances = z.map((score) => score - third);
-    const p = softmax(z);
-    const [where, apart, weights] = el.querySelectorAll("svg");
-    for (const svg of [where, apart, weights]) {
-      svg.setAttribute("class", divisor > 1 ? "divided" : "undivided");
-    }
-    where.querySelector(".dots").setAttribute("d", dots(z, PLACES));
-    apart.querySelector(".stems").setAttribute("d", stems(distances));
-    apart.querySelector(".dots").setAttribute("d", dots(distances, DISTANCES));
-    weights.querySelector(".bars").setAttribute("d", bars(p));
-    const ratio = first ? `is ${minus((second / first).toFixed(3))}` : "does not exist";
-    return `${subtracted} subtracted, then divided by ${divisor}: the scores are ` +
-      `${signed(first)}, ${signed(second)} and ${signed(third)}, ` +
-      `the gaps ${signed(second - first)} and ${signed(third - second)}. ` +
-      `The ratio of the second score to the first ${ratio}. The weights are ` +
-      `${p[0].toFixed(3)}, ${p[1].toFixed(3)} and ${p[2].toFixed(3)}.`;
-  });
-}
-
-export default { render };
+export default moving(["subtracted", "divisor"], ({ subtracted, divisor }, el) => {
+  const z = SCORES.map((score) => (score - subtracted) / divisor);
+  const [first, second, third] = z;
+  const distances = z.map((score) => score - third);
+  const p = softmax(z);
+  const [where, apart, weights] = el.querySelectorAll("svg");
+  for (const svg of [where, apart, weights]) {
+    svg.setAttribute("class", armOf(divisor > 1));
+  }
+  outline(where, ".dots", dots(z, PLACES));
+  outline(apart, ".stems", stems(distances));
+  outline(apart, ".dots", dots(distances, DISTANCES));
+  outline(weights, ".bars", bars(p));
+  const ratio = first ? `is ${minus((second / first).toFixed(3))}` : "does not exist";
+  return `${subtracted} subtracted, then divided by ${divisor}: the scores are ` +
+    `${signed(first)}, ${signed(second)} and ${signed(third)}, ` +
+    `the gaps ${signed(second - first)} and ${signed(third - second)}. ` +
+    `The ratio of the second score to the first ${ratio}. The weights are ` +
+    `${p[0].toFixed(3)}, ${p[1].toFixed(3)} and ${p[2].toFixed(3)}.`;
+});

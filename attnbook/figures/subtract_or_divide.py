@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import LiveFigure, number, panel, slider
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, slider
 from attnlib.softmax import softmax
 
 SCORES = (100, 102, 103)
@@ -35,7 +36,7 @@ def signed(value: float) -> str:
     >>> signed(10.2), signed(-3.0)
     ('10.2', '−3')
     """
-    return number(value).replace("-", "−")
+    return svg.minus(svg.number(value))
 
 
 def listed(values: Sequence[float] | np.ndarray) -> str:
@@ -44,16 +45,12 @@ def listed(values: Sequence[float] | np.ndarray) -> str:
     return f"{first}, {second} and {third}"
 
 
-def axis(ticks: Sequence[float], ends: tuple[float, float], caption: str) -> str:
+def axis(ticks: Sequence[float], ends: tuple[float, float], shown: str) -> str:
     """Return the labels of an axis, each below its place, and what the axis shows."""
-    labels = "".join(
-        f'<span style="left:{number(100 * across(tick, ends) / WIDE)}%">{signed(tick)}</span>'
-        for tick in ticks
+    named = svg.labels(
+        (svg.number(100 * across(tick, ends) / WIDE), signed(tick)) for tick in ticks
     )
-    return (
-        f'<div class="figure-places" aria-hidden="true">{labels}</div>'
-        f'<p class="figure-axis">{caption}</p>'
-    )
+    return svg.aside("figure-places", named) + svg.caption(shown)
 
 
 class SubtractOrDivide(LiveFigure):
@@ -107,52 +104,50 @@ class SubtractOrDivide(LiveFigure):
 
     def picture(self) -> str:
         """Return the scores on their line, their distances from the largest, and the weights."""
-        arm = "divided" if self.divisor > 1 else "undivided"
+        arm = svg.ARMS[self.divisor > 1]
         z = self.treated
-        zero, even = (number(at) for at in (across(0, PLACES), across(1 / 3, SHARES)))
-        base = f'<path class="axis" d="M0 {HIGH}H{WIDE}"/>'
+        zero, even = (svg.number(at) for at in (across(0, PLACES), across(1 / 3, SHARES)))
+        base = svg.path("axis", f"M0 {HIGH}H{WIDE}")
         where = (
-            f'{base}<path class="even" d="M{zero} 0V{HIGH}"/>'
-            f'<path class="dots" d="{self.dots(z, PLACES)}"/>'
+            base + svg.path("even", f"M{zero} 0V{HIGH}") + svg.path("dots", self.dots(z, PLACES))
         )
         apart = (
-            f'{base}<path class="stems" d="{self.stems(z - z.max())}"/>'
-            f'<path class="dots" d="{self.dots(z - z.max(), DISTANCES)}"/>'
+            base
+            + svg.path("stems", self.stems(z - z.max()))
+            + svg.path("dots", self.dots(z - z.max(), DISTANCES))
         )
         bars = (
-            f'<path class="bars" d="{self.bars()}"/><path class="even" d="M{even} 0V{HIGH}"/>'
-            f'<path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
+            svg.path("bars", self.bars())
+            + svg.path("even", f"M{even} 0V{HIGH}")
+            + svg.axes(WIDE, HIGH)
         )
         keys = ("first", "second", "third")
         parts = (
-            panel(where, WIDE, HIGH, self.words(), arm, keys),
+            svg.panel(where, WIDE, HIGH, self.words(), arm, keys),
             axis((0, 50, 100), PLACES, "the scores where they lie; dashed: zero"),
-            panel(apart, WIDE, HIGH, "", arm, keys),
+            svg.panel(apart, WIDE, HIGH, "", arm, keys),
             axis((-3, -2, -1, 0), DISTANCES, "magnified: distance from the largest"),
-            panel(bars, WIDE, HIGH, "", arm, keys),
+            svg.panel(bars, WIDE, HIGH, "", arm, keys),
             axis((0, 0.5, 1), SHARES, "weights; dashed: an even share"),
         )
         return f'<div class="figure-strips">{"".join(parts)}</div>'
 
     def dots(self, values: np.ndarray, ends: tuple[float, float]) -> str:
-        """Return a dot for each score, one row each; a line of no length has round ends."""
-        return "".join(
-            f"M{number(across(value, ends))} {row}h0"
-            for value, row in zip(values, ROWS, strict=True)
-        )
+        """Return a dot for each score, one row each."""
+        return svg.dots(zip((across(value, ends) for value in values), ROWS, strict=True))
 
     def stems(self, distances: np.ndarray) -> str:
         """Return a line from each score to where the largest lies."""
-        end = number(across(0, DISTANCES))
+        end = svg.number(across(0, DISTANCES))
         return "".join(
-            f"M{number(across(distance, DISTANCES))} {row}H{end}"
+            f"M{svg.number(across(distance, DISTANCES))} {row}H{end}"
             for distance, row in zip(distances, ROWS, strict=True)
         )
 
     def bars(self) -> str:
         """Return the outlines of the bars."""
         return "".join(
-            f"M0 {row - 7}h{number(WIDE * weight)}v14h{number(-WIDE * weight)}z"
+            svg.level_bar(0, row - 7, WIDE * weight, 14)
             for weight, row in zip(self.weights, ROWS, strict=True)
         )
 
@@ -162,7 +157,7 @@ class SubtractOrDivide(LiveFigure):
         first, second, third = p
         gaps = " and ".join(map(signed, np.diff(z)))
         # adding 0.0 takes the sign off a zero
-        ratio = f"is {z[1] / z[0] + 0.0:.3f}".replace("-", "−") if z[0] else "does not exist"
+        ratio = svg.minus(f"is {z[1] / z[0] + 0.0:.3f}") if z[0] else "does not exist"
         return (
             f"{self.subtracted} subtracted, then divided by {self.divisor}: the scores are "
             f"{listed(z)}, the gaps {gaps}. The ratio of the second score to the first {ratio}. "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import ROOT_TICKS, LiveFigure, number, panel, root_bars, slider
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, another_draw, slider
 from attnbook.figures._draws import normals
 from attnlib.softmax import effective_positions, entropy, softmax
 
@@ -79,27 +80,22 @@ class Temperature(LiveFigure):
             slider("ratio", "Temperature τ / √d<sub>k</sub>", RATIOS, self.ratio)
             + slider("d_k", "Head width d<sub>k</sub>", WIDTHS, self.d_k)
             + slider("n_keys", "Keys", KEYS, self.n_keys)
-            + '<button type="button" name="draw">Another draw</button>'
+            + another_draw()
         )
 
     def picture(self) -> str:
         """Return a bar for each key, the row of the typical query and the even share as lines."""
-        even = number(HIGH * (1 - np.sqrt(1 / self.n_keys)))
-        plot = (
-            f'<path class="bars" d="{root_bars(self.weights, WIDE, HIGH)}"/>'
-            f'<path class="limit" d="{self.steps()}"/>'
-            f'<path class="even" d="M0 {even}H{WIDE}"/><path class="axis" d="M0 0V{HIGH}H{WIDE}"/>'
-        )
-        return panel(plot, WIDE, HIGH, self.words(), "divided", ROOT_TICKS) + (
-            '<p class="figure-axis">weights, the largest first, on an axis of square roots; '
-            "solid line: a query exactly √d<sub>k</sub> long; dashed: an even share</p>"
+        plot = svg.root_row(self.weights, WIDE, HIGH, between=svg.path("limit", self.steps()))
+        return svg.panel(plot, WIDE, HIGH, self.words(), "divided", svg.ROOT_TICKS) + svg.caption(
+            "weights, the largest first, on an axis of square roots; "
+            "solid line: a query exactly √d<sub>k</sub> long; dashed: an even share"
         )
 
     def steps(self) -> str:
         """Return the outline of the row of a query that is exactly √d_k long."""
         room = WIDE / self.n_keys
         levels = (
-            f"V{number(HIGH * (1 - height))}H{number(room * (place + 1))}"
+            f"V{svg.number(HIGH * (1 - height))}H{svg.number(room * (place + 1))}"
             for place, height in enumerate(np.sqrt(self.limit))
         )
         return f"M0 {HIGH}{''.join(levels)}"

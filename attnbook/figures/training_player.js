@@ -6,22 +6,17 @@ const [SHORTEST, LONGEST, BAND] = [-4, 2, 20];
 const NAMES = { undivided: "not divided", divided: "divided" };
 const PAUSE = 400;
 
-const room = (share) => number(EDGE + (WIDE - 2 * EDGE) * share);
+const room = (share) => EDGE + (WIDE - 2 * EDGE) * share;
 const across = (step) => room(Math.log(1 + step) / Math.log(1 + STEPS.at(-1)));
 const along = (power) => room((power - SHORTEST) / (LONGEST - SHORTEST));
 const point = (loss, place) =>
-  `${across(STEPS[place])} ${number(HIGH * (1 - Math.min(loss[place], TOP) / TOP))}`;
+  [across(STEPS[place]), HIGH * (1 - Math.min(loss[place], TOP) / TOP)];
+const middle = (place) => CELL * (place + 0.5);
 
-function square(row, column, side) {
-  const [x, y] = [column, row].map((place) => number(CELL * (place + 0.5) - side / 2));
-  return `M${x} ${y}h${number(side)}v${number(side)}h${number(-side)}z`;
-}
-
-const cells = (map) =>
-  [...map]
-    .map((level, i) =>
-      level > 0 ? square(Math.floor(i / KEYS), i % KEYS, (0.9 * CELL * level) / LEVELS) : "")
-    .join("");
+const cells = (map) => [...map]
+  .map((level, i) => level > 0
+    ? square(middle(i % KEYS), middle(Math.floor(i / KEYS)), (0.9 * CELL * level) / LEVELS) : "")
+  .join("");
 
 /** Let the button move the steps until the last; at a reader's wish for calm, by one a press. */
 function player(model, el) {
@@ -37,8 +32,7 @@ function player(model, el) {
   };
   const onward = () => {
     const place = (nearest(STEPS, model.get("step")) + 1) % STEPS.length;
-    model.set("step", STEPS[place]);
-    model.save_changes();
+    save(model, { step: STEPS[place] });
     if (place === STEPS.length - 1) stop();
   };
   const pressed = () => {
@@ -62,16 +56,17 @@ function render({ model, el }) {
     const optimizer = adam ? "Adam" : "SGD";
     const runs = table.runs.filter((run) => run.optimizer === optimizer && run.d_k === d_k);
     const place = STEPS.indexOf(step);
-    el.querySelector(".now").setAttribute("d", `M${across(step)} 0V${HIGH}`);
+    outline(el, ".now", `M${number(across(step))} 0V${HIGH}`);
     const arms = runs.map((run, arm) => {
       const [kind, name] = Object.entries(NAMES)[arm];
-      const part = (part, d) => el.querySelector(`svg .${kind}.${part}`).setAttribute("d", d);
+      const part = (part, d) => outline(el, `svg .${kind}.${part}`, d);
+      const at = (which) => number(along(run[which][place]));
       const y = BAND * arm + BAND / 2;
-      part("curve", `M${STEPS.slice(0, place + 1).map((_, i) => point(run.loss, i)).join("L")}`);
-      part("marker", `M${point(run.loss, place)}h0`);
+      part("curve", lineThrough(STEPS.slice(0, place + 1).map((_, i) => point(run.loss, i))));
+      part("marker", dotsAt([point(run.loss, place)]));
       part("cells", cells(run.maps[place]));
-      part("band", `M${along(run.low[place])} ${y}H${along(run.high[place])}`);
-      part("middle", `M${along(run.median[place])} ${y - 7}v14`);
+      part("band", `M${at("low")} ${y}H${at("high")}`);
+      part("middle", `M${at("median")} ${y - 7}v14`);
       const rate = `rate ${reading(run.rate)}`;
       el.querySelector(`.training-map.${kind} output`).textContent = rate;
       return `${name}, loss ${run.loss[place].toFixed(4)}, ${run.right[place].toFixed(2)} of the ` +

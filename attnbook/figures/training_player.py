@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import traitlets
 
-from attnbook.figures._base import HERE, LiveFigure, number, reading, slider, switch
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import HERE, LiveFigure, slider, switch
 from attnlib.group_mean import GroupMeanTask, reference_losses
 
 RECORDING = HERE / "training_player.json"
@@ -117,70 +118,58 @@ class TrainingPlayer(LiveFigure):
         return (
             f'<div class="training-room"><div class="training">{self.losses()}{maps}'
             f"{self.gradients()}</div></div>"
-            '<p class="figure-axis">Recorded runs of one seed. Dotted: the loss of the best '
+        ) + svg.caption(
+            "Recorded runs of one seed. Dotted: the loss of the best "
             "multiple of zero, of the mean of all tokens, of one right token; losses above 1.25 "
             "lie at the top. Maps: one test sequence, asked for each of its eight tags, a row "
             "each, on its 32 keys; area is weight, and frames hold the four right keys. ‖p‖² is 1 "
-            "for a single key, 0.25 for four even shares.</p>"
+            "for a single key, 0.25 for four even shares."
         )
 
     def losses(self) -> str:
         """Return the panel of the losses so far."""
         references = list(zip(NAMES, reference_losses(GroupMeanTask()), strict=True))
-        lines = "".join(f"M0 {number(height(loss))}H{WIDE}" for _, loss in references)
-        names = "".join(
-            f'<span style="top:{100 * height(loss) / HIGH:g}%">{name} {loss:g}</span>'
-            for name, loss in references
-        )
+        lines = "".join(f"M0 {svg.number(height(loss))}H{WIDE}" for _, loss in references)
         curves = "".join(
-            f'<path class="{arm} curve" d="{self.curve(loss)}"/>'
-            f'<path class="{arm} marker" d="M{self.point(loss, self.place)}h0"/>'
+            svg.path(f"{arm} curve", svg.line(self.points(loss)[: self.place + 1]))
+            + svg.path(f"{arm} marker", f"{svg.line([self.points(loss)[self.place]])}h0")
             for arm, loss in zip(ARMS, self.measured("loss"), strict=True)
         )
-        here = number(across(self.step))
-        ticks = "".join(
-            f'<span style="left:{100 * across(step) / WIDE:.2f}%">{step}</span>'
-            for step in (0, 10, 100, 1000)
-        )
+        now = svg.path("now", f"M{svg.number(across(self.step))} 0V{HIGH}")
+        plot = f"{svg.axes(WIDE, HIGH)}{svg.path('reference', lines)}{now}{curves}"
         keys = " ".join(f'<span class="{arm}">{name}</span>' for arm, name in ARMS.items())
         return (
             f'<div class="training-loss"><p class="training-title">loss by step: {keys}</p>'
-            f'<div class="training-plot"><div class="training-names" aria-hidden="true">{names}'
-            f'</div><svg viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none" role="img" '
-            f'aria-label="{html.escape(self.words())}">'
-            f'<path class="axis" d="M0 0V{HIGH}H{WIDE}"/><path class="reference" d="{lines}"/>'
-            f'<path class="now" d="M{here} 0V{HIGH}"/>{curves}</svg>'
-            f'<div class="training-ticks" aria-hidden="true">{ticks}</div></div></div>'
+            + plotted(
+                ((height(loss) / HIGH, f"{name} {loss:g}") for name, loss in references),
+                svg.picture(plot, WIDE, HIGH, self.words()),
+                ((across(step), step) for step in (0, 10, 100, 1000)),
+            )
         )
 
-    def curve(self, loss: list[float]) -> str:
-        """Return the line through the losses so far."""
-        return "M" + "L".join(self.point(loss, place) for place in range(self.place + 1))
-
-    def point(self, loss: list[float], place: int) -> str:
-        """Return where the loss at a recorded step is drawn."""
-        return f"{number(across(STEPS[place]))} {number(height(loss[place]))}"
+    def points(self, loss: list[float]) -> list[tuple[float, float]]:
+        """Return where the losses at the recorded steps are drawn."""
+        return [(across(step), height(value)) for step, value in zip(STEPS, loss, strict=True)]
 
     def map_of(self, arm: int) -> str:
         """Return the attention map of an arm."""
         kind, name = list(ARMS.items())[arm]
-        rate = reading(self.measured("rate")[arm])
+        rate = svg.reading(self.measured("rate")[arm])
         frames = "".join(
             f"M{CELL * GROUP * row} {CELL * row}h{CELL * GROUP}v{CELL}h{-CELL * GROUP}z"
             for row in range(ROWS)
         )
+        plot = svg.path("frames", frames) + svg.path(f"{kind} cells", self.cells(arm))
         return (
             f'<div class="training-map {kind}"><p class="training-title figure-axis">'
             f'<span class="{kind}">{name}</span>, <output>rate {rate}</output></p>'
-            f'<svg viewBox="0 0 {CELL * KEYS} {CELL * ROWS}" preserveAspectRatio="none" '
-            f'aria-hidden="true"><path class="frames" d="{frames}"/>'
-            f'<path class="{kind} cells" d="{self.cells(arm)}"/></svg></div>'
+            f"{svg.picture(plot, CELL * KEYS, CELL * ROWS)}</div>"
         )
 
     def cells(self, arm: int) -> str:
         """Return the outlines of the squares whose areas are the weights of an arm."""
         return "".join(
-            square(row, column, 0.9 * CELL * side)
+            svg.square(CELL * (column + 0.5), CELL * (row + 0.5), 0.9 * CELL * side)
             for (row, column), side in np.ndenumerate(np.sqrt(self.weights[arm]))
             if side
         )
@@ -188,34 +177,28 @@ class TrainingPlayer(LiveFigure):
     def gradients(self) -> str:
         """Return the panel of the lengths of gradients."""
         bands = "".join(
-            f'<path class="{kind} band" d="{self.band(arm)[0]}"/>'
-            f'<path class="{kind} middle" d="{self.band(arm)[1]}"/>'
+            svg.path(f"{kind} band", self.band(arm)[0])
+            + svg.path(f"{kind} middle", self.band(arm)[1])
             for arm, kind in enumerate(ARMS)
         )
-        names = "".join(
-            f'<span style="top:{25 + 50 * arm}%">{name}</span>'
-            for arm, name in enumerate(ARMS.values())
-        )
         powers = range(SHORTEST, LONGEST + 1, 2)
-        grid = "".join(f"M{number(along(power))} 0V{BANDS}" for power in powers)
-        ticks = "".join(
-            f'<span style="left:{100 * along(power) / WIDE:.2f}%">'
-            f"{'≤ ' if power == SHORTEST else ''}{10.0**power:g}</span>"
-            for power in powers
-        )
+        grid = "".join(f"M{svg.number(along(power))} 0V{BANDS}" for power in powers)
         return (
             '<div class="training-gradients"><p class="training-title">length of the gradient by '
-            'the query: 5%, median, 95%</p><div class="training-plot">'
-            f'<div class="training-names" aria-hidden="true">{names}</div>'
-            f'<svg viewBox="0 0 {WIDE} {BANDS}" preserveAspectRatio="none" aria-hidden="true">'
-            f'<path class="axis" d="{grid}"/>{bands}</svg>'
-            f'<div class="training-ticks" aria-hidden="true">{ticks}</div></div></div>'
+            "the query: 5%, median, 95%</p>"
+        ) + plotted(
+            ((0.25 + 0.5 * arm, name) for arm, name in enumerate(ARMS.values())),
+            svg.picture(svg.path("axis", grid) + bands, WIDE, BANDS),
+            (
+                (along(power), f"{'≤ ' if power == SHORTEST else ''}{10.0**power:g}")
+                for power in powers
+            ),
         )
 
     def band(self, arm: int) -> tuple[str, str]:
         """Return the line from the lower to the upper quantile of an arm, and its median."""
         low, middle, high = (
-            number(along(self.measured(name)[arm][self.place]))
+            svg.number(along(self.measured(name)[arm][self.place]))
             for name in ("low", "median", "high")
         )
         y = BAND * arm + BAND // 2
@@ -248,7 +231,16 @@ def along(power: float) -> float:
     return EDGE + (WIDE - 2 * EDGE) * (power - SHORTEST) / (LONGEST - SHORTEST)
 
 
-def square(row: int, column: int, side: float) -> str:
-    """Return the outline of a square in the middle of its cell."""
-    x, y = (number(CELL * (place + 0.5) - side / 2) for place in (column, row))
-    return f"M{x} {y}h{number(side)}v{number(side)}h{number(-side)}z"
+def plotted(
+    names: Iterable[tuple[float, str]], plot: str, ticks: Iterable[tuple[float, Any]]
+) -> str:
+    """Return the rest of a panel: a plot with its names on the left and its ticks below.
+
+    Names have their heights as parts of the whole, ticks their places in the picture.
+    """
+    on_left = svg.labels(((f"{100 * at:g}", name) for at, name in names), side="top")
+    below = svg.labels((f"{100 * at / WIDE:.2f}", tick) for at, tick in ticks)
+    return (
+        f'<div class="training-plot">{svg.aside("training-names", on_left)}{plot}'
+        f"{svg.aside('training-ticks', below)}</div></div>"
+    )

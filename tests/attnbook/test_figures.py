@@ -12,12 +12,12 @@ import pytest
 import traitlets
 from scipy import stats
 
+from attnbook import figures
 from attnbook.figures import _draws, drag_scores, jacobian, subtract_or_divide
 from attnbook.figures._base import LiveFigure
 from attnlib import (
     effective_positions,
     entropy,
-    figures,
     jacobian_norm_squared,
     sample_row_statistics,
     softmax,

@@ -449,12 +449,12 @@ WRONG = {
 
 @pytest.mark.parametrize("label", WRONG)
 def test_wrong_arguments(label):
-    call, error, argument, came = WRONG[label]
+    call, error, argument, received = WRONG[label]
     with pytest.raises(error) as caught:
         call()
     message = str(caught.value)
     assert message.startswith(f"{argument} must")
-    assert f"got {came}" in message
+    assert f"got {received}" in message
 
 
 # the committed table

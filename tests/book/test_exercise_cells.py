@@ -10,7 +10,7 @@ from importlib import import_module
 import nbformat
 import pytest
 
-from attnbook.exercises._exercise import exercises
+from attnbook.exercises._exercise import checks_of, exercises
 from attnbook.exercises._judges import Number, Pick
 from book.model import Page
 from tests.book.notebooks import BOOK, CHAPTERS, ROOT, code, notebook, printed, read
@@ -215,7 +215,7 @@ def chapter_problems(
 @pytest.mark.parametrize("page", WITH_EXERCISES, ids=lambda page: page.topic)
 def test_the_exercises_of_a_chapter_have_their_form(page: Page) -> None:
     module = import_module(f"attnbook.exercises.chapter_{page.topic}")
-    known = {exercise.name: list(exercise.parts) for exercise in module.EXERCISES}
+    known = {exercise.name: list(exercise.parts) for exercise in checks_of(module)}
     problems = chapter_problems(page.notebook, known, whole=f"{page.name}.ipynb" == ALL)
     assert not problems, "\n".join(problems)
 

@@ -15,7 +15,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from attnbook.exercises._exercise import Exercise, exercises
+from attnbook.exercises._exercise import Check, exercises
 from attnbook.exercises._judges import Function, Pick
 from attnbook.exercises._verdict import Verdict
 from book.model import Book, BookError, Page
@@ -498,7 +498,7 @@ def test_the_stub_of_a_function_counts_as_not_answered() -> None:
     )
     namespace: dict[str, Any] = {}
     exec(source, namespace)  # noqa: S102
-    verdict = Exercise("double", {"double": asked}).check({"double": namespace["double"]})
+    verdict = Check("double", double=asked).verdict({"double": namespace["double"]})
     assert verdict.parts["double"].message == f"Not answered yet: put {asked.wanted} here."
 
 

@@ -155,8 +155,8 @@ class TestEveryExercise:
             judge = exercises()[name].parts[part]
             values: list[Any] = list(judge.options) if isinstance(judge, Pick) else []
             if isinstance(judge, Number):
-                known = [answer for answer, _ in CASES[name].wrong[part]]
-                values = numbers(judge, [*CASES[name].right[part], *known])
+                known = [answer for answer, _ in CASES[name].parts[part].wrong]
+                values = numbers(judge, [*CASES[name].parts[part].right, *known])
             texts = [value if isinstance(value, str) else repr(value) for value in values]
             shown = form.evaluate(ANSWER, [part, texts])
             for value, ours in zip(values, shown, strict=True):

@@ -272,7 +272,7 @@ class TestEachKind:
                 told = place.locator(".told > p")
                 assert told.is_visible()
                 figure = given(place)
-                assert told.inner_text() == f"{figure.told()} {figure.content['because']}"
+                assert told.inner_text() == f"{figure.right_in_words()} {figure.content['because']}"
 
     def test_nothing_is_lost_in_print_or_behind_a_link(
         self, browser: Browser, site: Path, name: str

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 
-@dataclass(frozen=True)
-class Cases:
-    """Answers to one exercise.
+class Answers:
+    """Answers to one part of an exercise.
 
     Parameters
     ----------
-    right : dict of str to list
-        For each part, answers that must pass; the first is the plain one.
-    wrong : dict of str to list of (answer, str)
-        For each part, answers that must not pass, each with words of the message wanted.
+    right : list
+        Answers that must pass; the first is the plain one.
+    *wrong : (answer, str)
+        Answers that must not pass, each with words of the message wanted.
     """
 
-    right: Mapping[str, Sequence[Any]]
-    wrong: Mapping[str, Sequence[tuple[Any, str]]]
+    def __init__(self, right: list[Any], *wrong: tuple[Any, str]) -> None:
+        self.right = right
+        self.wrong = wrong
+
+
+class Cases:
+    """The answers to an exercise, by the name of the part."""
+
+    def __init__(self, name: str, /, **parts: Answers) -> None:
+        self.name = name
+        self.parts = parts
 
     def answers(self) -> dict[str, Any]:
         """Return the plain right answer to every part."""
-        return {name: answers[0] for name, answers in self.right.items()}
+        return {name: part.right[0] for name, part in self.parts.items()}
 
 
 def all_cases() -> dict[str, Cases]:
     """Return the cases of every exercise by its name."""
-    found: dict[str, Cases] = {}
-    for path in sorted(Path(__file__).parent.glob("cases_*.py")):
-        found |= import_module(f"tests.attnbook.exercises.{path.stem}").CASES
-    return found
+    paths = sorted(Path(__file__).parent.glob("cases_*.py"))
+    modules = (import_module(f"tests.attnbook.exercises.{path.stem}") for path in paths)
+    found = [one for module in modules for one in vars(module).values() if isinstance(one, Cases)]
+    cases = {one.name: one for one in found}
+    assert len(cases) == len(found), "two have the same name"
+    return cases

@@ -10,7 +10,7 @@ from scipy.special import softmax as reference
 from scipy.stats import chi2
 
 from attnlib import effective_positions, entropy, softmax
-from tests.attnbook.exercises.cases import Cases
+from tests.attnbook.exercises.cases import Answers, Cases
 
 
 def first_weight(x):
@@ -199,470 +199,459 @@ def naive(tokens, w_query, w_key, w_value, n_heads):
     return np.einsum("hij,jhd->ihd", weights, v).reshape(n, width)
 
 
-CASES = {
-    "spread": Cases(
-        right={
-            "plain": [512**0.5, np.float32(22.627417), 22.6, np.array([22.627]), [22.63]],
-            "root": [1, 1.0, Fraction(1), np.int64(1)],
-            "full": [512**-0.5, 0.0442, np.float32(0.04419)],
-        },
-        wrong={
-            "plain": [
-                (512, "This is the variance"),
-                (45.25, "variance one, not four"),
-                (-22.627, "sign"),
-                (23, "more digits"),
-                (226274, "more than ten times too large"),
-            ],
-            "root": [(22.6, "divides the standard deviation"), (4.757, "takes no root")],
-            "full": [(1 / 512, "This is the variance"), (0, "too small")],
-        },
+SPREAD_CASES = Cases(
+    "spread",
+    plain=Answers(
+        [512**0.5, np.float32(22.627417), 22.6, np.array([22.627]), [22.63]],
+        (512, "This is the variance"),
+        (45.25, "variance one, not four"),
+        (-22.627, "sign"),
+        (23, "more digits"),
+        (226274, "more than ten times too large"),
     ),
-    "lead": Cases(
-        right={
-            "x_half": [brentq(lambda x: first_weight(x) - 0.5, 0, 10), 1.1, np.float32(1.0986)],
-            "x_nearly": [brentq(lambda x: first_weight(x) - 0.99, 0, 10), 5.69, [5.694]],
-            "x_flat": [FLAT, 4.74, np.float64(4.7364)],
-            "slope_left": [
-                slope(math.log(297)) / slope(math.log(3)),
-                0.04,
-                0.0396,
-                Fraction(396, 10000),
-            ],
-            "weight_flat": [first_weight(FLAT), 0.974, np.float32(0.97434)],
-        },
-        wrong={
-            "x_half": [
-                (math.log(4), "three others"),
-                (0, "a quarter"),
-                (0.4771, "natural logarithm"),
-                (-1.0986, "sign"),
-            ],
-            "x_nearly": [
-                (math.log(99), "one rival"),
-                (math.log(396), "three others"),
-                (math.log(300), "1/(1 − p)"),
-                (5.70, "two digits"),
-                (2.4728, "natural logarithm"),
-            ],
-            "x_flat": [
-                (brentq(lambda x: slope(x) - 0.025, -20, 1), "beyond the steepest"),
-                (FLAT - math.log(3), "one rival"),
-                (0.9743, "the lead x is asked"),
-                (brentq(lambda x: slope(x) - 0.1, 1.2, 20), "the slope is 0.1"),
-            ],
-            "slope_left": [
-                (0.0099, "the slope itself"),
-                (3.96, "percent"),
-                (4.0, "percent"),
-                (0.99, "more than ten times too large"),
-            ],
-            "weight_flat": [(0.02566, "the other root"), (0.8873, "the slope is 0.1")],
-        },
+    root=Answers(
+        [1, 1.0, Fraction(1), np.int64(1)],
+        (22.6, "divides the standard deviation"),
+        (4.757, "takes no root"),
     ),
-    "ablation": Cases(
-        right={
-            "raw_rate": [0.1, np.float32(0.1), Fraction(1, 10)],
-            "divided_rate": [0.32, np.array([0.32])],
-            "upper": [0.05, 0.02, 0.08, 0.1, 0.013],
-            "lower": [0.6, 0.5, 0.8, 0.3],
-            "shared": ["the arm that does not divide", "The arm that does not  divide"],
-        },
-        wrong={
-            "raw_rate": [
-                (0.01, "above the loss of predicting zero"),
-                (0.032, "hardly beats"),
-                (0.32, "too large"),
-                (1, "diverge"),
-                (0.2, "Asked is the learning rate, of the five"),
-            ],
-            "divided_rate": [
-                (0.01, "even predicting zero"),
-                (0.032, "still far"),
-                (0.1, "over both seeds"),
-                (1.0, "diverge"),
-            ],
-            "upper": [
-                (1, "predicting zero costs"),
-                (0.005, "too small"),
-                (0.5, "at most ten times"),
-                (0.0116, "to spare"),
-            ],
-            "lower": [(0.95, "does not fall"), (0.05, "at least a third"), (0.845, "too large")],
-            "shared": [
-                ("the arm that divides", "seed by seed"),
-                ("neither, they are equal", "more than the seeds"),
-            ],
-        },
+    full=Answers(
+        [512**-0.5, 0.0442, np.float32(0.04419)],
+        (1 / 512, "This is the variance"),
+        (0, "too small"),
     ),
-    "temperature": Cases(
-        right={
-            "top_weight": [ONE["top"], OTHER["top"]],
-            "nats_half": [ONE["nats"], OTHER["nats"]],
-            "used_half": [ONE["used_half"], OTHER["used_half"]],
-            "used_usual": [ONE["used_usual"], OTHER["used_usual"]],
-            "used_double": [ONE["used_double"], OTHER["used_double"]],
-            "by_formula": [math.log(256) - 2, 3.55, np.float32(3.5452)],
-            "fails": ["at half of √dₖ only", "AT half of √dₖ only"],
-        },
-        wrong={
-            "top_weight": [
-                (ONE["top_usual"], "at √dₖ itself"),
-                (ONE["top_undivided"], "not divided"),
-                (1 / 256, "too small"),
-            ],
-            "nats_half": [
-                (ONE["nats"] / math.log(2), "bits"),
-                (ONE["nats_warm"], "the other way"),
-                (math.log(256) - 2, "the formula"),
-            ],
-            "used_half": [
-                (ONE["used_double"], "the other way"),
-                (math.exp(ONE["nats"]), "average the exponentials"),
-            ],
-            "used_usual": [(ONE["used_half"], "too small"), (256, "too large")],
-            "used_double": [(ONE["used_half"], "the other way")],
-            "by_formula": [
-                (math.log(256) - 0.5 * 0.5**2, "twice as large"),
-                (math.log(256) - 0.5 * 2, "squared"),
-                (math.log(256) - 2**2, "half of σ²"),
-                (math.log2(256) - 2 / math.log(2), "bits"),
-            ],
-            "fails": [
-                ("at half of √dₖ and at √dₖ", "far less"),
-                ("at twice √dₖ only", "fits best"),
-                ("nowhere", "lowest temperature"),
-            ],
-        },
+)
+
+LEAD_CASES = Cases(
+    "lead",
+    x_half=Answers(
+        [brentq(lambda x: first_weight(x) - 0.5, 0, 10), 1.1, np.float32(1.0986)],
+        (math.log(4), "three others"),
+        (0, "a quarter"),
+        (0.4771, "natural logarithm"),
+        (-1.0986, "sign"),
     ),
-    "jacobian": Cases(
-        right={
-            "derivatives": [by_difference, by_loops, in_single],
-            "first_entry": [0.0291, np.float32(0.0291), Fraction(291, 10000)],
-            "beside": [-0.0625, Fraction(-1, 16), -0.25 * 0.25],
-            "uniform_squares": [(uniform_only([0.25] * 4) ** 2).sum(), 0.188, Fraction(3, 16)],
-            "most": ["[0.3, 0.3, 0.2, 0.2]", " [0.3, 0.3,  0.2, 0.2]"],
-            "tie": [
-                [0.49, 0.49, 0.01, 0.01],
-                np.array([0, 0.5, 0, 0.5]),
-                np.float32([0.48, 0.48, 0.02, 0.02]),
-                (0.45, 0.45, 0.05, 0.05),
-            ],
-        },
-        wrong={
-            "derivatives": [
-                (lambda p: np.diag(p - p**2), "Off-diagonal entries are missing"),
-                (lambda p: p - p**2, "the diagonal only"),
-                (lambda p: [[-a * b for b in p] for a in p], "lacks its first term"),
-                (lambda p: -by_difference(p), "The sign is wrong"),
-                (lambda p: np.identity(len(p)) - np.tile(p, (len(p), 1)), "derivative of ln pᵢ"),
-                (lambda p: [[a * (1 - b) for b in p] for a in p], "one everywhere"),
-                (uniform_only, "off"),
-                (lambda p: np.zeros((4, 4)), "is wanted"),
-                (lambda p: np.full((p.size, p.size), np.nan), "NaN"),
-                (lambda p: by_difference(p) + 1e-12, "off"),
-                (lambda p: by_difference(np.roll(p, 1)), "off"),
-            ],
-            "first_entry": [
-                (0.97, "This is the weight"),
-                (0.0099, "A later diagonal entry"),
-                (0.029, "Nearly"),
-            ],
-            "beside": [(0.0625, "lowers"), (0.1875, "diagonal"), (0, "share one sum")],
-            "uniform_squares": [
-                (0.140625, "the diagonal's part"),
-                (0.4330, "no root"),
-                (12 / 16**2, "The diagonal's part is missing"),
-            ],
-            "most": [("peaked", "has decided"), ("Uniform", "four digits"), ("none", "options")],
-            "tie": [
-                ([0.5, 0.5], "Four weights"),
-                ([[0.5, 0.5, 0, 0]], "Four weights"),
-                ([2, -1, 0, 0], "negative"),
-                ([math.nan, 0.5, 0.5, 0], "negative, or no number"),
-                ([0.49, 0.49, 0.01, 0.02], "sum to one"),
-                ([math.inf, 0, 0, 0], "sum to one"),
-                ([1e308] * 4, "sum to one"),
-                ([[0.5], [0.5], [0], [0]], "Four weights"),
-                ([0.3, 0.3, 0.2, 0.2], "fewer keys"),
-                ([1, 0, 0, 0], "share with another"),
-                ([0.9, 0.1, 0, 0], "share with another"),
-                ([0.7, 0.3, 0, 0], "share with another"),
-                ([0.26, 0.26, 0.24, 0.24], "fewer keys"),
-            ],
-        },
+    x_nearly=Answers(
+        [brentq(lambda x: first_weight(x) - 0.99, 0, 10), 5.69, [5.694]],
+        (math.log(99), "one rival"),
+        (math.log(396), "three others"),
+        (math.log(300), "1/(1 − p)"),
+        (5.70, "two digits"),
+        (2.4728, "natural logarithm"),
     ),
-    "kurtosis": Cases(
-        right={
-            "terms_of_four": [FOURS, 4.0, np.int64(4)],
-            "terms_of_pairs": [PAIRS, 36.0, Fraction(36)],
-            "excess": [from_the_sum, lambda a, b, d: [(a * b - 3) / d][0]],
-            "kappa_signs": [-2, 1 * 1 - 3.0],
-            "kappa_uniform": [0.24, float(Fraction(9, 5) ** 2 - 3), Fraction(6, 25)],
-            "three_points": [
-                [[-ROOT, 0, ROOT], [1 / 6, 2 / 3, 1 / 6]],
-                np.array([[0, 1.732, -1.732], [0.667, 0.1667, 0.1667]]),
-            ],
-        },
-        wrong={
-            "terms_of_four": [
-                (256, "These are all terms"),
-                (1, "any of the dₖ"),
-                (24, "too large"),
-            ],
-            "terms_of_pairs": [
-                (12, "more than one way"),
-                (72, "counted each term twice"),
-                (48, "all four are"),
-                (18, "order of indices"),
-                (40, "another group"),
-            ],
-            "excess": [
-                (lambda a, b, d: a * b / d - 3, "divided by the width, too"),
-                (lambda a, b, d: (a + b - 3) / d, "multiply, as"),
-                (lambda a, b, d: a * b - 3, "one product"),
-                (lambda a, b, d: (a * b - 3) / d / d, "once too often"),
-                (lambda a, b, d: a * b / d, "surviving pairs is missing"),
-                (lambda a, b, d: a * b / d + 3 * (d - 1) / d, "This is the kurtosis"),
-                (lambda a, b, d: (a - 3) * (b - 3) / d, "excesses do not"),
-                (for_normals, "calls are wrong"),
-                (lambda a, b, d: (a**2 - 3) / d, "calls are wrong"),
-                (lambda a, b, d: (a * b - 3) / (d + 1e-9), "off"),
-            ],
-            "kappa_signs": [(1, "three is subtracted"), (2, "lighter tails"), (-3, "not zero")],
-            "kappa_uniform": [
-                (-1.2, "two moments multiply"),
-                (0.04 - 3, "it has to be one"),
-                (3.24, "still to be subtracted"),
-                (1.44, "excesses do not"),
-            ],
-            "three_points": [
-                ([ROOT, 0, -ROOT], "Two rows are asked"),
-                ([[-1, 0, 1], [0.5, -0.5, 1]], "negative"),
-                ([[-ROOT, 0, ROOT], [0.1, 0.2, 0.1]], "do not sum to one"),
-                ([[0, ROOT], [2 / 3, 1 / 3]], "mean is not zero"),
-                ([[-1.5, 0, 1.5], [1 / 6, 2 / 3, 1 / 6]], "variance is not one"),
-                ([[-1, 1], [0.5, 0.5]], "another kurtosis"),
-                ([[math.nan, 0], [0.5, 0.5]], "no number"),
-                ([[math.inf, 0, -math.inf], [0, 1, 0]], "infinite"),
-                ([[-1, 1], [math.nan, 1]], "no number"),
-                ([[1e200, -1e200, 0], [0, 0, 1]], "variance is not one"),
-                ([[-ROOT, 0, ROOT], [1 / 6, 4 / 6]], "differ in length"),
-                ([[1 / 6, 2 / 3, 1 / 6], [-ROOT, 0, ROOT]], "negative"),
-            ],
-        },
+    x_flat=Answers(
+        [FLAT, 4.74, np.float64(4.7364)],
+        (brentq(lambda x: slope(x) - 0.025, -20, 1), "beyond the steepest"),
+        (FLAT - math.log(3), "one rival"),
+        (0.9743, "the lead x is asked"),
+        (brentq(lambda x: slope(x) - 0.1, 1.2, 20), "the slope is 0.1"),
     ),
-    "critical": Cases(
-        right={
-            "width_16": [6, 6.0, np.int32(6)],
-            "width_128": [10, np.ceil(2 * np.log(128))],
-            "width_1024": [14, [14]],
-            "share_beyond": [
-                chi2(14).sf(2 * math.log(1024)),
-                0.46,
-                0.465,
-                *(
-                    (np.random.default_rng(seed).chisquare(14, 40_000) > math.log(1024**2)).mean()
-                    for seed in range(5)
-                ),
-            ],
-            "keys_16": [brentq(lambda n: 2 * math.log(n) - 16, 2, 1e9), 2980, 2981],
-            "keys_64": [math.e**32, 7.9e13, 79e12],
-            "half_width": [23, 22.5, 23.5, 24],
-            "grows": ["faster than 2 ln n", "Faster than 2 ln n"],
-        },
-        wrong={
-            "width_16": [
-                (2 * math.log(16), "first whole width"),
-                (5, "still below"),
-                (3, "left out the 2"),
-                (9, "not to base 2"),
-            ],
-            "width_128": [
-                (2 * math.log(128), "first whole width"),
-                (9, "still below"),
-                (5, "left out the 2"),
-                (15, "not to base 2"),
-            ],
-            "width_1024": [
-                (2 * math.log(1024), "first whole width"),
-                (13, "still below"),
-                (7, "left out the 2"),
-                (21, "not to base 2"),
-            ],
-            "share_beyond": [
-                (chi2(14).cdf(2 * math.log(1024)), "below the threshold"),
-                (46, "percent"),
-                (0.5, "median"),
-                (0.475, "too large"),
-                (chi2(13).sf(2 * math.log(1024)), "too small"),
-            ],
-            "keys_16": [
-                (math.exp(16), "left out the 2"),
-                (256, "base 2"),
-                (math.exp(2), "not to σ"),
-                (math.exp(32), "do not multiply"),
-                (16, "too small"),
-            ],
-            "keys_64": [
-                (math.exp(64), "left out the 2"),
-                (2**32, "base 2"),
-                (math.exp(4), "not to σ"),
-                (math.exp(128), "do not multiply"),
-                (79e9, "too small"),
-            ],
-            "half_width": [(13.9, "This is the threshold"), (27, "too large"), (20, "too small")],
-            "grows": [
-                ("in proportion to 2 ln n", "the same"),
-                ("more slowly than 2 ln n", "fall"),
-            ],
-        },
+    slope_left=Answers(
+        [slope(math.log(297)) / slope(math.log(3)), 0.04, 0.0396, Fraction(396, 10000)],
+        (0.0099, "the slope itself"),
+        (3.96, "percent"),
+        (4.0, "percent"),
+        (0.99, "more than ten times too large"),
     ),
-    "break": Cases(
-        right={
-            "var_same": [chi2(64).var(), 128, np.float32(128)],
-            "var_signs": [0, 0.0, np.zeros(1)],
-            "var_both": [
-                (np.where(np.eye(64), 1, 0.5) ** 2).sum(),
-                1072,
-                Fraction(64) + 64 * 63 * Fraction(1, 4),
-            ],
-            "kept": ["within q only", "Within q only"],
-            "orthogonal": [turned, halves_exchanged, projected, stretched, of_signs],
-        },
-        wrong={
-            "var_same": [(64, "independent"), (192, "square of the mean"), (4096, "mean")],
-            "var_signs": [(64, "a sign squared"), (128, "normal components"), (1, "not right")],
-            "var_both": [
-                (64 + 64 * 63 / 2, "that of k"),
-                (64 + 64 * 63 / 8, "both orders"),
-                (64, "add them up"),
-                (64 * 64 / 4, "On the diagonal"),
-            ],
-            "kept": [
-                ("within q and within k", "add it up"),
-                ("between qᵢ and kᵢ", "is not zero"),
-            ],
-            "orthogonal": [
-                (lambda queries: turned(queries)[:100], "one for each"),
-                (lambda queries: queries / 0, "infinite"),
-                (lambda queries: np.sign(queries) ** 2, "mean zero"),
-                (np.zeros_like, "variance one"),
-                (lambda queries: turned(queries) / 8, "variance one"),
-                (projected_and_short, "variance one"),
-                (lambda queries: 2 * turned(queries), "variance one"),
-                (two_components, "variance one"),
-                (rarely_long, "variance one"),
-                (turned_in_place, "changes its input"),
-                (nearly_turned, "has variance"),
-                (independent, "has variance"),
-                (lambda queries: -queries, "has variance"),
-                (lambda queries: queries[:, ::-1], "has variance"),
-                (lambda queries: 64 * queries / (queries**2).sum(axis=1)[:, None], "variance one"),
-                (lambda queries: queries.sort(), "returned None"),
-                (lambda queries: turned(queries[0]), "IndexError"),
-                (np.zeros((20000, 64)), "is no function"),
-            ],
-        },
+    weight_flat=Answers(
+        [first_weight(FLAT), 0.974, np.float32(0.97434)],
+        (0.02566, "the other root"),
+        (0.8873, "the slope is 0.1"),
     ),
-    "repair": Cases(
-        right={
-            "repaired": [
-                one_after_the_other(lambda n, width, d_k, h: math.sqrt(d_k)),
-                with_einsum,
-            ],
-            "too_small": [4, math.sqrt(1024) / math.sqrt(64), 4.0],
-            "sees": [
-                "several heads, against a reference",
-                "Several heads, against a  reference",
-            ],
-        },
-        wrong={
-            "repaired": [
-                (one_after_the_other(lambda n, width, d_k, h: width**0.5), "d_model / n_heads"),
-                (one_after_the_other(lambda n, width, d_k, h: d_k), "divide by its root"),
-                (one_after_the_other(lambda n, width, d_k, h: 1), "division is gone"),
-                (one_after_the_other(lambda n, width, d_k, h: n**0.5), "number of tokens"),
-                (one_after_the_other(lambda n, width, d_k, h: h**0.5), "number of heads"),
-                (
-                    one_after_the_other(lambda n, width, d_k, h: (width * h) ** 0.5),
-                    "You multiplied",
-                ),
-                (
-                    one_after_the_other(lambda n, width, d_k, h: d_k**0.5, axis=0),
-                    "along the queries",
-                ),
-                (not_put_together, "not put side by side"),
-                (first_head_everywhere, "off"),
-                (naive, "NaN"),
-                (clipped, "off"),
-                (lambda *layer: clipped(*layer).astype(np.float32), "off"),
-                (lambda tokens, a, b, c, h: tokens @ c, "off"),
-                (
-                    one_after_the_other(lambda n, width, d_k, h: (d_k + 1e-6) ** 0.5),
-                    "off",
-                ),
-            ],
-            "too_small": [(16, "their roots"), (0.25, "what is left"), (1, "narrower")],
-            "sees": [
-                ("one head, against a reference", "the same"),
-                ("shuffled tokens give shuffled outputs", "Any divisor"),
-                ("every row of weights sums to one", "whatever one divides by"),
-            ],
-        },
+)
+
+ABLATION_CASES = Cases(
+    "ablation",
+    raw_rate=Answers(
+        [0.1, np.float32(0.1), Fraction(1, 10)],
+        (0.01, "above the loss of predicting zero"),
+        (0.032, "hardly beats"),
+        (0.32, "too large"),
+        (1, "diverge"),
+        (0.2, "Asked is the learning rate, of the five"),
     ),
-    "start": Cases(
-        right={
-            "var_query": [768 * 0.05**2, 1.92, Fraction(192, 100)],
-            "var_key": [1 / 3, 0.333, np.float32(1 / 3)],
-            "var_score": [61.44, 61.4, 96 * 0.64],
-            "tau": [61.44**0.5, 7.84, np.array(7.838)],
-            "var_usual": [0.64, Fraction(16, 25), (7.8384 / 9.79796) ** 2],
-            "var_within": [61.44 * 0.6, 36.9, 36.864],
-            "tau_row": [36.864**0.5, 6.07, 6.072],
-        },
-        wrong={
-            "var_query": [
-                (768 * 0.05, "not its variance"),
-                (96 * 0.05**2, "not over the head"),
-                (0.0025, "768 products add"),
-                (1.3856, "the variance is asked"),
-            ],
-            "var_key": [
-                (1, "no standard deviation"),
-                (1 / 12, "2a wide"),
-                (1 / (3 * 768), "768 products add"),
-                (0.5774, "the variance is asked"),
-            ],
-            "var_score": [
-                (0.64, "96 of them add"),
-                (768 * 0.64, "not 768"),
-                (96 * (1.92 + 1 / 3), "multiply in a product"),
-                (7.838, "the variance is asked"),
-            ],
-            "tau": [
-                (61.44, "τ squared"),
-                (96**0.5, "here they do not"),
-                (1 / 7.8384, "the divisor is asked"),
-            ],
-            "var_usual": [
-                (61.44 / 96**0.5, "the variance by dₖ"),
-                (0.8, "standard deviation"),
-                (1, "here they do not"),
-                (0.08, "d_model"),
-            ],
-            "var_within": [
-                (0.4 * 61.44, "what tokens share"),
-                (0.84 * 61.44, "enters once"),
-                (61.44, "take it out"),
-                (0.384, "after the division"),
-            ],
-            "tau_row": [
-                (36.864, "τ squared"),
-                (0.6 * 7.8384, "belongs to the variance"),
-                (24.576**0.5, "what tokens share"),
-                (7.8384, "within a row"),
-            ],
-        },
+    divided_rate=Answers(
+        [0.32, np.array([0.32])],
+        (0.01, "even predicting zero"),
+        (0.032, "still far"),
+        (0.1, "over both seeds"),
+        (1.0, "diverge"),
     ),
-}
+    upper=Answers(
+        [0.05, 0.02, 0.08, 0.1, 0.013],
+        (1, "predicting zero costs"),
+        (0.005, "too small"),
+        (0.5, "at most ten times"),
+        (0.0116, "to spare"),
+    ),
+    lower=Answers(
+        [0.6, 0.5, 0.8, 0.3],
+        (0.95, "does not fall"),
+        (0.05, "at least a third"),
+        (0.845, "too large"),
+    ),
+    shared=Answers(
+        ["the arm that does not divide", "The arm that does not  divide"],
+        ("the arm that divides", "seed by seed"),
+        ("neither, they are equal", "more than the seeds"),
+    ),
+)
+
+TEMPERATURE_CASES = Cases(
+    "temperature",
+    top_weight=Answers(
+        [ONE["top"], OTHER["top"]],
+        (ONE["top_usual"], "at √dₖ itself"),
+        (ONE["top_undivided"], "not divided"),
+        (1 / 256, "too small"),
+    ),
+    nats_half=Answers(
+        [ONE["nats"], OTHER["nats"]],
+        (ONE["nats"] / math.log(2), "bits"),
+        (ONE["nats_warm"], "the other way"),
+        (math.log(256) - 2, "the formula"),
+    ),
+    used_half=Answers(
+        [ONE["used_half"], OTHER["used_half"]],
+        (ONE["used_double"], "the other way"),
+        (math.exp(ONE["nats"]), "average the exponentials"),
+    ),
+    used_usual=Answers(
+        [ONE["used_usual"], OTHER["used_usual"]],
+        (ONE["used_half"], "too small"),
+        (256, "too large"),
+    ),
+    used_double=Answers(
+        [ONE["used_double"], OTHER["used_double"]], (ONE["used_half"], "the other way")
+    ),
+    by_formula=Answers(
+        [math.log(256) - 2, 3.55, np.float32(3.5452)],
+        (math.log(256) - 0.5 * 0.5**2, "twice as large"),
+        (math.log(256) - 0.5 * 2, "squared"),
+        (math.log(256) - 2**2, "half of σ²"),
+        (math.log2(256) - 2 / math.log(2), "bits"),
+    ),
+    fails=Answers(
+        ["at half of √dₖ only", "AT half of √dₖ only"],
+        ("at half of √dₖ and at √dₖ", "far less"),
+        ("at twice √dₖ only", "fits best"),
+        ("nowhere", "lowest temperature"),
+    ),
+)
+
+JACOBIAN_CASES = Cases(
+    "jacobian",
+    derivatives=Answers(
+        [by_difference, by_loops, in_single],
+        (lambda p: np.diag(p - p**2), "Off-diagonal entries are missing"),
+        (lambda p: p - p**2, "the diagonal only"),
+        (lambda p: [[-a * b for b in p] for a in p], "lacks its first term"),
+        (lambda p: -by_difference(p), "The sign is wrong"),
+        (lambda p: np.identity(len(p)) - np.tile(p, (len(p), 1)), "derivative of ln pᵢ"),
+        (lambda p: [[a * (1 - b) for b in p] for a in p], "one everywhere"),
+        (uniform_only, "off"),
+        (lambda p: np.zeros((4, 4)), "is wanted"),
+        (lambda p: np.full((p.size, p.size), np.nan), "NaN"),
+        (lambda p: by_difference(p) + 1e-12, "off"),
+        (lambda p: by_difference(np.roll(p, 1)), "off"),
+    ),
+    first_entry=Answers(
+        [0.0291, np.float32(0.0291), Fraction(291, 10000)],
+        (0.97, "This is the weight"),
+        (0.0099, "A later diagonal entry"),
+        (0.029, "Nearly"),
+    ),
+    beside=Answers(
+        [-0.0625, Fraction(-1, 16), -0.25 * 0.25],
+        (0.0625, "lowers"),
+        (0.1875, "diagonal"),
+        (0, "share one sum"),
+    ),
+    uniform_squares=Answers(
+        [(uniform_only([0.25] * 4) ** 2).sum(), 0.188, Fraction(3, 16)],
+        (0.140625, "the diagonal's part"),
+        (0.4330, "no root"),
+        (12 / 16**2, "The diagonal's part is missing"),
+    ),
+    most=Answers(
+        ["[0.3, 0.3, 0.2, 0.2]", " [0.3, 0.3,  0.2, 0.2]"],
+        ("peaked", "has decided"),
+        ("Uniform", "four digits"),
+        ("none", "options"),
+    ),
+    tie=Answers(
+        [
+            [0.49, 0.49, 0.01, 0.01],
+            np.array([0, 0.5, 0, 0.5]),
+            np.float32([0.48, 0.48, 0.02, 0.02]),
+            (0.45, 0.45, 0.05, 0.05),
+        ],
+        ([0.5, 0.5], "Four weights"),
+        ([[0.5, 0.5, 0, 0]], "Four weights"),
+        ([2, -1, 0, 0], "negative"),
+        ([math.nan, 0.5, 0.5, 0], "negative, or no number"),
+        ([0.49, 0.49, 0.01, 0.02], "sum to one"),
+        ([math.inf, 0, 0, 0], "sum to one"),
+        ([1e308] * 4, "sum to one"),
+        ([[0.5], [0.5], [0], [0]], "Four weights"),
+        ([0.3, 0.3, 0.2, 0.2], "fewer keys"),
+        ([1, 0, 0, 0], "share with another"),
+        ([0.9, 0.1, 0, 0], "share with another"),
+        ([0.7, 0.3, 0, 0], "share with another"),
+        ([0.26, 0.26, 0.24, 0.24], "fewer keys"),
+    ),
+)
+
+KURTOSIS_CASES = Cases(
+    "kurtosis",
+    terms_of_four=Answers(
+        [FOURS, 4.0, np.int64(4)],
+        (256, "These are all terms"),
+        (1, "any of the dₖ"),
+        (24, "too large"),
+    ),
+    terms_of_pairs=Answers(
+        [PAIRS, 36.0, Fraction(36)],
+        (12, "more than one way"),
+        (72, "counted each term twice"),
+        (48, "all four are"),
+        (18, "order of indices"),
+        (40, "another group"),
+    ),
+    excess=Answers(
+        [from_the_sum, lambda a, b, d: [(a * b - 3) / d][0]],
+        (lambda a, b, d: a * b / d - 3, "divided by the width, too"),
+        (lambda a, b, d: (a + b - 3) / d, "multiply, as"),
+        (lambda a, b, d: a * b - 3, "one product"),
+        (lambda a, b, d: (a * b - 3) / d / d, "once too often"),
+        (lambda a, b, d: a * b / d, "surviving pairs is missing"),
+        (lambda a, b, d: a * b / d + 3 * (d - 1) / d, "This is the kurtosis"),
+        (lambda a, b, d: (a - 3) * (b - 3) / d, "excesses do not"),
+        (for_normals, "calls are wrong"),
+        (lambda a, b, d: (a**2 - 3) / d, "calls are wrong"),
+        (lambda a, b, d: (a * b - 3) / (d + 1e-9), "off"),
+    ),
+    kappa_signs=Answers(
+        [-2, 1 * 1 - 3.0], (1, "three is subtracted"), (2, "lighter tails"), (-3, "not zero")
+    ),
+    kappa_uniform=Answers(
+        [0.24, float(Fraction(9, 5) ** 2 - 3), Fraction(6, 25)],
+        (-1.2, "two moments multiply"),
+        (0.04 - 3, "it has to be one"),
+        (3.24, "still to be subtracted"),
+        (1.44, "excesses do not"),
+    ),
+    three_points=Answers(
+        [
+            [[-ROOT, 0, ROOT], [1 / 6, 2 / 3, 1 / 6]],
+            np.array([[0, 1.732, -1.732], [0.667, 0.1667, 0.1667]]),
+        ],
+        ([ROOT, 0, -ROOT], "Two rows are asked"),
+        ([[-1, 0, 1], [0.5, -0.5, 1]], "negative"),
+        ([[-ROOT, 0, ROOT], [0.1, 0.2, 0.1]], "do not sum to one"),
+        ([[0, ROOT], [2 / 3, 1 / 3]], "mean is not zero"),
+        ([[-1.5, 0, 1.5], [1 / 6, 2 / 3, 1 / 6]], "variance is not one"),
+        ([[-1, 1], [0.5, 0.5]], "another kurtosis"),
+        ([[math.nan, 0], [0.5, 0.5]], "no number"),
+        ([[math.inf, 0, -math.inf], [0, 1, 0]], "infinite"),
+        ([[-1, 1], [math.nan, 1]], "no number"),
+        ([[1e200, -1e200, 0], [0, 0, 1]], "variance is not one"),
+        ([[-ROOT, 0, ROOT], [1 / 6, 4 / 6]], "differ in length"),
+        ([[1 / 6, 2 / 3, 1 / 6], [-ROOT, 0, ROOT]], "negative"),
+    ),
+)
+
+CRITICAL_CASES = Cases(
+    "critical",
+    width_16=Answers(
+        [6, 6.0, np.int32(6)],
+        (2 * math.log(16), "first whole width"),
+        (5, "still below"),
+        (3, "left out the 2"),
+        (9, "not to base 2"),
+    ),
+    width_128=Answers(
+        [10, np.ceil(2 * np.log(128))],
+        (2 * math.log(128), "first whole width"),
+        (9, "still below"),
+        (5, "left out the 2"),
+        (15, "not to base 2"),
+    ),
+    width_1024=Answers(
+        [14, [14]],
+        (2 * math.log(1024), "first whole width"),
+        (13, "still below"),
+        (7, "left out the 2"),
+        (21, "not to base 2"),
+    ),
+    share_beyond=Answers(
+        [
+            chi2(14).sf(2 * math.log(1024)),
+            0.46,
+            0.465,
+            *(
+                (np.random.default_rng(seed).chisquare(14, 40_000) > math.log(1024**2)).mean()
+                for seed in range(5)
+            ),
+        ],
+        (chi2(14).cdf(2 * math.log(1024)), "below the threshold"),
+        (46, "percent"),
+        (0.5, "median"),
+        (0.475, "too large"),
+        (chi2(13).sf(2 * math.log(1024)), "too small"),
+    ),
+    keys_16=Answers(
+        [brentq(lambda n: 2 * math.log(n) - 16, 2, 1e9), 2980, 2981],
+        (math.exp(16), "left out the 2"),
+        (256, "base 2"),
+        (math.exp(2), "not to σ"),
+        (math.exp(32), "do not multiply"),
+        (16, "too small"),
+    ),
+    keys_64=Answers(
+        [math.e**32, 7.9e13, 79e12],
+        (math.exp(64), "left out the 2"),
+        (2**32, "base 2"),
+        (math.exp(4), "not to σ"),
+        (math.exp(128), "do not multiply"),
+        (79e9, "too small"),
+    ),
+    half_width=Answers(
+        [23, 22.5, 23.5, 24], (13.9, "This is the threshold"), (27, "too large"), (20, "too small")
+    ),
+    grows=Answers(
+        ["faster than 2 ln n", "Faster than 2 ln n"],
+        ("in proportion to 2 ln n", "the same"),
+        ("more slowly than 2 ln n", "fall"),
+    ),
+)
+
+BREAK_CASES = Cases(
+    "break",
+    var_same=Answers(
+        [chi2(64).var(), 128, np.float32(128)],
+        (64, "independent"),
+        (192, "square of the mean"),
+        (4096, "mean"),
+    ),
+    var_signs=Answers(
+        [0, 0.0, np.zeros(1)], (64, "a sign squared"), (128, "normal components"), (1, "not right")
+    ),
+    var_both=Answers(
+        [(np.where(np.eye(64), 1, 0.5) ** 2).sum(), 1072, Fraction(64) + 64 * 63 * Fraction(1, 4)],
+        (64 + 64 * 63 / 2, "that of k"),
+        (64 + 64 * 63 / 8, "both orders"),
+        (64, "add them up"),
+        (64 * 64 / 4, "On the diagonal"),
+    ),
+    kept=Answers(
+        ["within q only", "Within q only"],
+        ("within q and within k", "add it up"),
+        ("between qᵢ and kᵢ", "is not zero"),
+    ),
+    orthogonal=Answers(
+        [turned, halves_exchanged, projected, stretched, of_signs],
+        (lambda queries: turned(queries)[:100], "one for each"),
+        (lambda queries: queries / 0, "infinite"),
+        (lambda queries: np.sign(queries) ** 2, "mean zero"),
+        (np.zeros_like, "variance one"),
+        (lambda queries: turned(queries) / 8, "variance one"),
+        (projected_and_short, "variance one"),
+        (lambda queries: 2 * turned(queries), "variance one"),
+        (two_components, "variance one"),
+        (rarely_long, "variance one"),
+        (turned_in_place, "changes its input"),
+        (nearly_turned, "has variance"),
+        (independent, "has variance"),
+        (lambda queries: -queries, "has variance"),
+        (lambda queries: queries[:, ::-1], "has variance"),
+        (lambda queries: 64 * queries / (queries**2).sum(axis=1)[:, None], "variance one"),
+        (lambda queries: queries.sort(), "returned None"),
+        (lambda queries: turned(queries[0]), "IndexError"),
+        (np.zeros((20000, 64)), "is no function"),
+    ),
+)
+
+REPAIR_CASES = Cases(
+    "repair",
+    repaired=Answers(
+        [one_after_the_other(lambda n, width, d_k, h: math.sqrt(d_k)), with_einsum],
+        (one_after_the_other(lambda n, width, d_k, h: width**0.5), "d_model / n_heads"),
+        (one_after_the_other(lambda n, width, d_k, h: d_k), "divide by its root"),
+        (one_after_the_other(lambda n, width, d_k, h: 1), "division is gone"),
+        (one_after_the_other(lambda n, width, d_k, h: n**0.5), "number of tokens"),
+        (one_after_the_other(lambda n, width, d_k, h: h**0.5), "number of heads"),
+        (one_after_the_other(lambda n, width, d_k, h: (width * h) ** 0.5), "You multiplied"),
+        (one_after_the_other(lambda n, width, d_k, h: d_k**0.5, axis=0), "along the queries"),
+        (not_put_together, "not put side by side"),
+        (first_head_everywhere, "off"),
+        (naive, "NaN"),
+        (clipped, "off"),
+        (lambda *layer: clipped(*layer).astype(np.float32), "off"),
+        (lambda tokens, a, b, c, h: tokens @ c, "off"),
+        (one_after_the_other(lambda n, width, d_k, h: (d_k + 1e-6) ** 0.5), "off"),
+    ),
+    too_small=Answers(
+        [4, math.sqrt(1024) / math.sqrt(64), 4.0],
+        (16, "their roots"),
+        (0.25, "what is left"),
+        (1, "narrower"),
+    ),
+    sees=Answers(
+        ["several heads, against a reference", "Several heads, against a  reference"],
+        ("one head, against a reference", "the same"),
+        ("shuffled tokens give shuffled outputs", "Any divisor"),
+        ("every row of weights sums to one", "whatever one divides by"),
+    ),
+)
+
+START_CASES = Cases(
+    "start",
+    var_query=Answers(
+        [768 * 0.05**2, 1.92, Fraction(192, 100)],
+        (768 * 0.05, "not its variance"),
+        (96 * 0.05**2, "not over the head"),
+        (0.0025, "768 products add"),
+        (1.3856, "the variance is asked"),
+    ),
+    var_key=Answers(
+        [1 / 3, 0.333, np.float32(1 / 3)],
+        (1, "no standard deviation"),
+        (1 / 12, "2a wide"),
+        (1 / (3 * 768), "768 products add"),
+        (0.5774, "the variance is asked"),
+    ),
+    var_score=Answers(
+        [61.44, 61.4, 96 * 0.64],
+        (0.64, "96 of them add"),
+        (768 * 0.64, "not 768"),
+        (96 * (1.92 + 1 / 3), "multiply in a product"),
+        (7.838, "the variance is asked"),
+    ),
+    tau=Answers(
+        [61.44**0.5, 7.84, np.array(7.838)],
+        (61.44, "τ squared"),
+        (96**0.5, "here they do not"),
+        (1 / 7.8384, "the divisor is asked"),
+    ),
+    var_usual=Answers(
+        [0.64, Fraction(16, 25), (7.8384 / 9.79796) ** 2],
+        (61.44 / 96**0.5, "the variance by dₖ"),
+        (0.8, "standard deviation"),
+        (1, "here they do not"),
+        (0.08, "d_model"),
+    ),
+    var_within=Answers(
+        [61.44 * 0.6, 36.9, 36.864],
+        (0.4 * 61.44, "what tokens share"),
+        (0.84 * 61.44, "enters once"),
+        (61.44, "take it out"),
+        (0.384, "after the division"),
+    ),
+    tau_row=Answers(
+        [36.864**0.5, 6.07, 6.072],
+        (36.864, "τ squared"),
+        (0.6 * 7.8384, "belongs to the variance"),
+        (24.576**0.5, "what tokens share"),
+        (7.8384, "within a row"),
+    ),
+)

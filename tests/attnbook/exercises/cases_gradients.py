@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import log_softmax, logsumexp, softmax
 
 from attnlib import attention_vjp, softmax_jacobian, softmax_vjp
-from tests.attnbook.exercises.cases import Cases
+from tests.attnbook.exercises.cases import Answers, Cases
 
 P = np.array([0.7, 0.2, 0.1])
 STEP = 0.001  # of the second logit
@@ -221,192 +221,173 @@ def found_still():
     return brentq(lambda change: moved(change, 0.008)[2] - P[2], -0.1, 0.1, xtol=1e-14)
 
 
-CASES = {
-    "nudge": Cases(
-        right={
-            "change": [
-                STEP * softmax_jacobian(P)[:, 1],
-                [-0.00014, 0.00016, -0.00002],
-                moved(0, 0.008) - P,
-                (moved(0, 0.008) - moved(0, -0.008)) / 2,
-                np.array([-1.4e-4, 1.6e-4, -2e-5], dtype=np.float32),
-            ],
-            "still": [-0.2 / 0.7 * 0.008, -0.00229, found_still(), np.float32(-0.0022857)],
-        },
-        wrong={
-            "change": [
-                ([-0.00112, 0.00128, -0.00016], "divide by √dₖ"),
-                ([-1.75e-5, 2e-5, -2.5e-6], "divided by the width"),
-                ([0, 0.00016, 0], "off-diagonal entries are missing"),
-                ([0.00014, 0.00016, 0.00002], "must sum to zero"),
-                ([0.00014, -0.00016, 0.00002], "signs are turned"),
-                ([-0.00014, 0.0002, -0.00002], "not p"),
-                ([0.00021, 0.00016, 0.00009], "This is the diagonal"),
-                ([0.00021, -0.00014, -0.00007], "the second rises"),
-                ([[-0.00014], [0.00016], [-0.00002]], "is wanted"),
-                (STEP * softmax_jacobian(P), "is wanted"),
-                (moved(0, 0.008), "3 of 3 entries are off"),
-                ([-0.00008, 0.00016, -0.00008], "2 of 3 entries are off, first at [0]"),
-                ([-0.00014, 0.00016, -0.0000205], "1 of 3 entries is off, first at [2]"),
-                ([-0.0001405, 0.0001605, -0.0000205], "3 of 3 entries are off"),
-            ],
-            "still": [
-                (0.0022857, "falls twice"),
-                (-0.008, "too much"),
-                (-0.028, "upside down"),
-                (-0.00028571, "change of the logit"),
-                (0.0091429, "keeps the second weight"),
-                (0, "too small"),
-            ],
-        },
+NUDGE_CASES = Cases(
+    "nudge",
+    change=Answers(
+        [
+            STEP * softmax_jacobian(P)[:, 1],
+            [-0.00014, 0.00016, -0.00002],
+            moved(0, 0.008) - P,
+            (moved(0, 0.008) - moved(0, -0.008)) / 2,
+            np.array([-1.4e-4, 1.6e-4, -2e-5], dtype=np.float32),
+        ],
+        ([-0.00112, 0.00128, -0.00016], "divide by √dₖ"),
+        ([-1.75e-5, 2e-5, -2.5e-6], "divided by the width"),
+        ([0, 0.00016, 0], "off-diagonal entries are missing"),
+        ([0.00014, 0.00016, 0.00002], "must sum to zero"),
+        ([0.00014, -0.00016, 0.00002], "signs are turned"),
+        ([-0.00014, 0.0002, -0.00002], "not p"),
+        ([0.00021, 0.00016, 0.00009], "This is the diagonal"),
+        ([0.00021, -0.00014, -0.00007], "the second rises"),
+        ([[-0.00014], [0.00016], [-0.00002]], "is wanted"),
+        (STEP * softmax_jacobian(P), "is wanted"),
+        (moved(0, 0.008), "3 of 3 entries are off"),
+        ([-0.00008, 0.00016, -0.00008], "2 of 3 entries are off, first at [0]"),
+        ([-0.00014, 0.00016, -0.0000205], "1 of 3 entries is off, first at [2]"),
+        ([-0.0001405, 0.0001605, -0.0000205], "3 of 3 entries are off"),
     ),
-    "log-loss": Cases(
-        right={
-            "plain": [
-                P_TARGET * LOG_LENGTH,
-                float(np.linalg.norm(softmax_jacobian(softmax(FAR))[1])),
-                8.69e-6,
-            ],
-            "logarithm": [LOG_LENGTH, 1.41, math.sqrt(2), np.float32(1.4142)],
-            "gradient": [
-                log_gradient,
-                by_logarithm,
-                by_others,
-                lambda scores, target: log_gradient(scores, target).astype(np.float32),
-                lambda scores, target: by_logarithm(scores.astype(np.float32), target),
-            ],
-        },
-        wrong={
-            "plain": [
-                (LOG_LENGTH, "for −ln pₜ"),
-                (P_TARGET * (1 - P_TARGET), "the target's own entry"),
-                (P_TARGET * np.abs(log_gradient(FAR, 1)).sum(), "added up the entries"),
-                (1, "derivative by the weight"),
-                ((P_TARGET * LOG_LENGTH) ** 2, "square of the length"),
-                (0, "too small"),
-            ],
-            "logarithm": [
-                (1 - P_TARGET, "size of one entry"),
-                (2, "the root of the sum"),
-                (1 / P_TARGET, "pₜ cancels"),
-                (8.69e-6, "This is the length for −pₜ"),
-            ],
-            "gradient": [
-                (lambda scores, target: -log_gradient(scores, target), "sign is wrong"),
-                (
-                    lambda scores, target: -softmax_jacobian(softmax(scores))[target],
-                    "gradient of −pₜ",
-                ),
-                (
-                    lambda scores, target: one_hot(scores, target) * (softmax(scores)[target] - 1),
-                    "Only the target's entry",
-                ),
-                (lambda scores, _: softmax(scores), "has one subtracted"),
-                (lambda scores, _: softmax(scores) - 1, "subtracted one everywhere"),
-                (by_target_from_one, "one place off"),
-                (
-                    lambda scores, target: log_gradient(scores, target) / scores.size,
-                    "divided by the number of keys",
-                ),
-                (by_usefulness_through_mean, "cancel pₜ on paper"),
-                (without_maximum, "subtract the largest score"),
-                (by_usefulness, "cancel pₜ on paper"),
-                (lambda scores, target: log_gradient(scores, target)[target], "is wanted"),
-                (lambda scores, target: log_gradient(scores, target)[None], "is wanted"),
-                (lambda scores, _: np.zeros_like(scores), "off"),
-                (by_differences, "off"),
-                (lambda scores, target: log_gradient(np.clip(scores, -99, 99), target), "off"),
-                (lambda scores, target: log_gradient(scores, -1 - target), "off"),
-                (lambda scores, _: log_gradient(scores, int(scores.argmin())), "off"),
-                (
-                    lambda scores, target: -one_hot(scores, target) / softmax(scores),
-                    "off",
-                ),
-            ],
-        },
+    still=Answers(
+        [-0.2 / 0.7 * 0.008, -0.00229, found_still(), np.float32(-0.0022857)],
+        (0.0022857, "falls twice"),
+        (-0.008, "too much"),
+        (-0.028, "upside down"),
+        (-0.00028571, "change of the logit"),
+        (0.0091429, "keeps the second weight"),
+        (0, "too small"),
     ),
-    "longest": Cases(
-        right={
-            "fall": [0.9 * 0.1 / 0.25, 0.36, np.float32(0.36)],
-            "most": [16 * 2 / (4 * 8), 1, np.int64(1)],
-            "gradient": [
-                by_covariance,
-                by_jacobian,
-                by_package,
-                lambda query, keys, usefulness: by_covariance(query, keys, usefulness).tolist(),
-                lambda query, keys, usefulness: by_covariance(query, keys, usefulness - 1),
-                lambda query, keys, usefulness: by_jacobian(query, keys, usefulness).astype("f"),
-            ],
-            "bound": [
-                plain_bound,
-                by_products,
-                lambda keys, usefulness: with_another_range(keys, np.ptp(usefulness)),
-                lambda keys, usefulness: np.float32(plain_bound(keys, usefulness)),
-            ],
-        },
-        wrong={
-            "fall": [
-                (0.09, "p(1 − p) itself"),
-                (0.6, "a root too many"),
-                (0.1, "the smaller weight"),
-                (0.18, "not a half"),
-            ],
-            "most": [
-                (0.5, "One of the ranges"),
-                (0.25, "Both ranges"),
-                (4, "quarter is missing"),
-                (2, "A half is missing"),
-                (8, "without the division"),
-                (1 / 8, "divided by the width"),
-            ],
-            "gradient": [
-                (no_outer, "missing behind the softmax"),
-                (no_inner, "divide inside the softmax"),
-                (no_divisor, "There is no √dₖ"),
-                (outer_twice, "twice behind the softmax"),
-                (full_width, "divided by dₖ"),
-                (only_square, "root of the number of keys"),
-                (no_mean, "mean ū is missing"),
-                (plain_mean, "weighted by p"),
-                (only_diagonal, "diagonal of the Jacobian only"),
-                (lambda q, k, u: -by_covariance(q, k, u), "sign is wrong"),
-                (of_keys, "gradient on the keys"),
-                (infinite, "subtract the largest score"),
-                (lambda q, k, u: np.linalg.norm(by_covariance(q, k, u)), "is wanted"),
-                (lambda q, k, u: by_covariance(q, k, u)[None], "is wanted"),
-                (lambda q, *_: np.zeros_like(q), "off"),
-                (lambda q, k, u: by_covariance(q, k, np.sort(u)), "off"),
-                (lambda q, k, u: by_covariance(-q, k, u), "off"),
-                (clipped, "off"),
-                (about_the_mean, "off"),
-            ],
-            "bound": [
-                (lambda k, u: 4 * plain_bound(k, u), "The quarter is missing"),
-                (lambda k, u: 2 * plain_bound(k, u), "a half where a quarter"),
-                (lambda k, u: np.ptp(u) * cdist(k, k).max() / 4, "division by √dₖ is missing"),
-                (lambda k, u: np.ptp(u) * cdist(k, k).max() / 4 / k.shape[1], "divided by dₖ"),
-                (longest_key, "took the longest key"),
-                (lambda k, u: 2 * longest_key(k, u), "Twice the longest key"),
-                (box, "a box around the keys"),
-                (lambda k, u: with_another_range(k, np.abs(u).max()), "largest |u|"),
-                (lambda k, u: with_another_range(k, np.std(u)), "standard deviation of u"),
-                (from_first_key, "off"),
-                (neighbors, "off"),
-                (lambda k, u: by_walking(k, u, 0), "off"),
-                (lambda k, u: by_walking(k, u, -1), "off"),
-                (lambda k, u: by_walking(k, u, off_center(k)), "off"),
-                (
-                    lambda k, u: (
-                        with_another_range(k, np.ptp(u)) * (len(k) < 6)
-                        + by_walking(k, u, off_center(k)) * (len(k) >= 6)
-                    ),
-                    "off",
-                ),
-                (lambda *_: 1.0, "off"),
-                (lambda k, u: np.ptp(u) * cdist(k, k).max() / 4 / math.sqrt(len(k)), "off"),
-                (lambda k, u: np.ptp(u) * cdist(k, k).max(axis=1), "is wanted"),
-                (lambda k, u: cdist(k, k).max() * np.ptp(u) / (4 * 8), "off"),
-            ],
-        },
+)
+
+LOG_LOSS_CASES = Cases(
+    "log-loss",
+    plain=Answers(
+        [P_TARGET * LOG_LENGTH, float(np.linalg.norm(softmax_jacobian(softmax(FAR))[1])), 8.69e-6],
+        (LOG_LENGTH, "for −ln pₜ"),
+        (P_TARGET * (1 - P_TARGET), "the target's own entry"),
+        (P_TARGET * np.abs(log_gradient(FAR, 1)).sum(), "added up the entries"),
+        (1, "derivative by the weight"),
+        ((P_TARGET * LOG_LENGTH) ** 2, "square of the length"),
+        (0, "too small"),
     ),
-}
+    logarithm=Answers(
+        [LOG_LENGTH, 1.41, math.sqrt(2), np.float32(1.4142)],
+        (1 - P_TARGET, "size of one entry"),
+        (2, "the root of the sum"),
+        (1 / P_TARGET, "pₜ cancels"),
+        (8.69e-6, "This is the length for −pₜ"),
+    ),
+    gradient=Answers(
+        [
+            log_gradient,
+            by_logarithm,
+            by_others,
+            lambda scores, target: log_gradient(scores, target).astype(np.float32),
+            lambda scores, target: by_logarithm(scores.astype(np.float32), target),
+        ],
+        (lambda scores, target: -log_gradient(scores, target), "sign is wrong"),
+        (lambda scores, target: -softmax_jacobian(softmax(scores))[target], "gradient of −pₜ"),
+        (
+            lambda scores, target: one_hot(scores, target) * (softmax(scores)[target] - 1),
+            "Only the target's entry",
+        ),
+        (lambda scores, _: softmax(scores), "has one subtracted"),
+        (lambda scores, _: softmax(scores) - 1, "subtracted one everywhere"),
+        (by_target_from_one, "one place off"),
+        (
+            lambda scores, target: log_gradient(scores, target) / scores.size,
+            "divided by the number of keys",
+        ),
+        (by_usefulness_through_mean, "cancel pₜ on paper"),
+        (without_maximum, "subtract the largest score"),
+        (by_usefulness, "cancel pₜ on paper"),
+        (lambda scores, target: log_gradient(scores, target)[target], "is wanted"),
+        (lambda scores, target: log_gradient(scores, target)[None], "is wanted"),
+        (lambda scores, _: np.zeros_like(scores), "off"),
+        (by_differences, "off"),
+        (lambda scores, target: log_gradient(np.clip(scores, -99, 99), target), "off"),
+        (lambda scores, target: log_gradient(scores, -1 - target), "off"),
+        (lambda scores, _: log_gradient(scores, int(scores.argmin())), "off"),
+        (lambda scores, target: -one_hot(scores, target) / softmax(scores), "off"),
+    ),
+)
+
+LONGEST_CASES = Cases(
+    "longest",
+    fall=Answers(
+        [0.9 * 0.1 / 0.25, 0.36, np.float32(0.36)],
+        (0.09, "p(1 − p) itself"),
+        (0.6, "a root too many"),
+        (0.1, "the smaller weight"),
+        (0.18, "not a half"),
+    ),
+    most=Answers(
+        [16 * 2 / (4 * 8), 1, np.int64(1)],
+        (0.5, "One of the ranges"),
+        (0.25, "Both ranges"),
+        (4, "quarter is missing"),
+        (2, "A half is missing"),
+        (8, "without the division"),
+        (1 / 8, "divided by the width"),
+    ),
+    gradient=Answers(
+        [
+            by_covariance,
+            by_jacobian,
+            by_package,
+            lambda query, keys, usefulness: by_covariance(query, keys, usefulness).tolist(),
+            lambda query, keys, usefulness: by_covariance(query, keys, usefulness - 1),
+            lambda query, keys, usefulness: by_jacobian(query, keys, usefulness).astype("f"),
+        ],
+        (no_outer, "missing behind the softmax"),
+        (no_inner, "divide inside the softmax"),
+        (no_divisor, "There is no √dₖ"),
+        (outer_twice, "twice behind the softmax"),
+        (full_width, "divided by dₖ"),
+        (only_square, "root of the number of keys"),
+        (no_mean, "mean ū is missing"),
+        (plain_mean, "weighted by p"),
+        (only_diagonal, "diagonal of the Jacobian only"),
+        (lambda q, k, u: -by_covariance(q, k, u), "sign is wrong"),
+        (of_keys, "gradient on the keys"),
+        (infinite, "subtract the largest score"),
+        (lambda q, k, u: np.linalg.norm(by_covariance(q, k, u)), "is wanted"),
+        (lambda q, k, u: by_covariance(q, k, u)[None], "is wanted"),
+        (lambda q, *_: np.zeros_like(q), "off"),
+        (lambda q, k, u: by_covariance(q, k, np.sort(u)), "off"),
+        (lambda q, k, u: by_covariance(-q, k, u), "off"),
+        (clipped, "off"),
+        (about_the_mean, "off"),
+    ),
+    bound=Answers(
+        [
+            plain_bound,
+            by_products,
+            lambda keys, usefulness: with_another_range(keys, np.ptp(usefulness)),
+            lambda keys, usefulness: np.float32(plain_bound(keys, usefulness)),
+        ],
+        (lambda k, u: 4 * plain_bound(k, u), "The quarter is missing"),
+        (lambda k, u: 2 * plain_bound(k, u), "a half where a quarter"),
+        (lambda k, u: np.ptp(u) * cdist(k, k).max() / 4, "division by √dₖ is missing"),
+        (lambda k, u: np.ptp(u) * cdist(k, k).max() / 4 / k.shape[1], "divided by dₖ"),
+        (longest_key, "took the longest key"),
+        (lambda k, u: 2 * longest_key(k, u), "Twice the longest key"),
+        (box, "a box around the keys"),
+        (lambda k, u: with_another_range(k, np.abs(u).max()), "largest |u|"),
+        (lambda k, u: with_another_range(k, np.std(u)), "standard deviation of u"),
+        (from_first_key, "off"),
+        (neighbors, "off"),
+        (lambda k, u: by_walking(k, u, 0), "off"),
+        (lambda k, u: by_walking(k, u, -1), "off"),
+        (lambda k, u: by_walking(k, u, off_center(k)), "off"),
+        (
+            lambda k, u: (
+                with_another_range(k, np.ptp(u)) * (len(k) < 6)
+                + by_walking(k, u, off_center(k)) * (len(k) >= 6)
+            ),
+            "off",
+        ),
+        (lambda *_: 1.0, "off"),
+        (lambda k, u: np.ptp(u) * cdist(k, k).max() / 4 / math.sqrt(len(k)), "off"),
+        (lambda k, u: np.ptp(u) * cdist(k, k).max(axis=1), "is wanted"),
+        (lambda k, u: cdist(k, k).max() * np.ptp(u) / (4 * 8), "off"),
+    ),
+)

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.special
 
 from attnlib import blockwise_attention, scaled_dot_product_attention
-from tests.attnbook.exercises.cases import Cases
+from tests.attnbook.exercises.cases import Answers, Cases
 
 
 # right attention
@@ -286,237 +286,205 @@ def shrunk(state, largest):
     return np.exp(state[0] - largest)
 
 
-CASES = {
-    "weights-memory": Cases(
-        right={
-            "gigabytes": [32 * 16384**2 * 2 / 1e9, 17.2, np.float32(17.1799)],
-            "longest": [int((24e9 / 64) ** 0.5), math.isqrt(24 * 10**9 // 64), 19364.0],
-            "saving": [16384 / 64, 256, [256]],
-        },
-        wrong={
-            "gigabytes": [
-                (16384**2 * 2 / 1e9, "one head"),
-                (8.59, "two bytes"),
-                (34.36, "four bytes"),
-                (16.0, "2³⁰"),
-                (16384 * 32 * 64 * 2 / 1e9, "queries alone"),
-                (17.18e9, "too large"),
-            ],
-            "longest": [
-                (24e9 / 64, "pairs of tokens"),
-                ((24e9 / 2) ** 0.5, "One head"),
-                (109544, "One head"),
-                (27386, "two bytes"),
-                (math.sqrt(24e9 / 32), "two bytes"),
-                (13693, "four bytes"),
-                (20066, "2³⁰"),
-                (22888, "in proportion"),
-                (19365, "a little more memory"),
-                (math.sqrt(24e9 / 64), "a little more memory"),
-                (19363, "too small"),
-                (19400, "too large"),
-            ],
-            "saving": [
-                (1 / 256, "other way round"),
-                (16384, "number of scores of a query"),
-                (16700, "too large"),
-                (2048, "no root"),
-                (16384**2 / 64, "one query"),
-            ],
-        },
+WEIGHTS_MEMORY_CASES = Cases(
+    "weights-memory",
+    gigabytes=Answers(
+        [32 * 16384**2 * 2 / 1e9, 17.2, np.float32(17.1799)],
+        (16384**2 * 2 / 1e9, "one head"),
+        (8.59, "two bytes"),
+        (34.36, "four bytes"),
+        (16.0, "2³⁰"),
+        (16384 * 32 * 64 * 2 / 1e9, "queries alone"),
+        (17.18e9, "too large"),
     ),
-    "scaled-attention": Cases(
-        right={
-            "divisor": [(768 / 12) ** 0.5, 8, np.int64(8)],
-            "attend": [
-                plain,
-                with_einsum,
-                by_loops,
-                as_lists,
-                in_float32,
-                scaled_dot_product_attention,
-                blockwise_attention,
-            ],
-            "masked": [only_visible, with_library, in_blocks, cleaned, far_enough],
-        },
-        wrong={
-            "divisor": [
-                (64, "square root is asked"),
-                (27.7, "root of d_model"),
-                (3.464, "number of heads"),
-                (0.125, "divisor is asked"),
-            ],
-            "attend": [
-                *((times(lambda _: 1, s), "not divided") for s in (careful, careless)),
-                *((times(lambda x: 1 / x.q[-1], s), "divided by dₖ") for s in (careful, careless)),
-                (times(lambda x: math.sqrt(x.q[-1])), "multiplied the scores"),
-                (times(lambda x: x.q[-1] ** -0.25), "root twice"),
-                *((times(lambda _: 1 / math.sqrt(768), s), "d_model") for s in (careful, careless)),
-                (times(lambda _: 1 / 8), "same number whatever comes"),
-                (times(lambda x: 1 / math.sqrt(x.k[-2])), "number of keys"),
-                (times(lambda x: 1 / math.sqrt(x.v[-1])), "width of the values"),
-                (times(lambda x: 1 / math.sqrt(x.q[0])), "len(query)"),
-                (times(lambda x: 1 / math.sqrt(x.k[1])), "shape[-1]"),
-                (times(lambda x: 1 / math.sqrt(x.q[1])), "shape[-1]"),
-                *((after(s), "after softmax") for s in (careful, careless)),
-                *((along(-2, s), "along the queries") for s in (careful, careless)),
-                *((along(None, s), "whole matrix") for s in (careful, careless)),
-                *((along((-2, -1), s), "whole matrix") for s in (careful, careless)),
-                (without_transpose, "not transposed"),
-                (with_t, ".T turns all axes"),
-                *((weights_only(s), "These are the weights") for s in (careful, careless)),
-                (along(-1, careless), "overflow to ∞/∞"),
-                (largest_of_all, "largest score of the whole matrix"),
-                (padded_sum, "added a small number"),
-                (logits_only, "shape"),
-                (zeros, "entries are off"),
-                (mean_of_values, "entries are off"),
-                (hard_maximum, "calls are wrong"),
-                (clipped, "2 of 10 calls"),
-                (in_place, "changes its input"),
-                (lambda *_: None, "returned None"),
-                (lambda query, _: query, "TypeError"),
-                (lambda q, k, v: plain(k, q, v), "raised ValueError"),
-                (lambda q, k, v: plain(q, k, v) * (1 + 1e-6), "entries are off"),
-                (lambda q, k, v: plain(q, k, v) * np.nan, "NaN"),
-            ],
-            "masked": [
-                (hidden_late, "after softmax"),
-                (turned_round, "other way round"),
-                (unmasked, "no notice of the mask"),
-                (logits_times_mask, "multiplied logits by the mask"),
-                (with_nan(careful), "got NaN"),
-                (with_nan(careless), "got NaN"),
-                (far_below, "large negative number"),
-                (far_added, "large negative number"),
-                (not_far_enough, "not large enough"),
-                (nearly_far_enough, "not large enough"),
-                (hidden_after_exponential, "hide first"),
-                (overflowing, "large scores overflow"),
-                (overflowing_hidden_first, "large scores overflow"),
-                (undivided_masked, "not divided"),
-                (plainly_undivided, "not divided"),
-                (lambda q, k, v, mask: with_library(q, k, v, mask) + 1e-7, "off"),
-            ],
-        },
+    longest=Answers(
+        [int((24e9 / 64) ** 0.5), math.isqrt(24 * 10**9 // 64), 19364.0],
+        (24e9 / 64, "pairs of tokens"),
+        ((24e9 / 2) ** 0.5, "One head"),
+        (109544, "One head"),
+        (27386, "two bytes"),
+        (math.sqrt(24e9 / 32), "two bytes"),
+        (13693, "four bytes"),
+        (20066, "2³⁰"),
+        (22888, "in proportion"),
+        (19365, "a little more memory"),
+        (math.sqrt(24e9 / 64), "a little more memory"),
+        (19363, "too small"),
+        (19400, "too large"),
     ),
-    "merge-blocks": Cases(
-        right={
-            "total": [2 + 3 * math.exp(-3), 2.15, np.float32(2.149)],
-            "share": [3 / (3 + 2 * math.exp(3)), 0.0695],
-            "order": ["any order and any grouping", "Any order  and any grouping"],
-            "merge": [joined, joined_in_cases, joined_by_difference],
-        },
-        wrong={
-            "total": [
-                (5, "added the sums"),
-                (2 + 3 * math.exp(3), "wrong sign"),
-                (2 * math.exp(-3) + 3, "wrong sum"),
-                (5 * math.exp(-3), "shrank both"),
-                (2 * math.exp(7) + 3 * math.exp(4), "exponentials themselves"),
-                (math.log(2 * math.exp(7) + 3 * math.exp(4)), "logarithm"),
-            ],
-            "share": [
-                (0.6, "as they are"),
-                (0.9305, "first block"),
-                (3 * math.exp(-3), "whole sum"),
-                (0.968, "wrong sign"),
-                (1 / (1 + math.exp(3)), "largest logits only"),
-            ],
-            "order": [
-                ("one after the other only", "not needed"),
-                ("any grouping, but in order", "so is the order"),
-                ("any order, but one at a time", "so is the grouping"),
-                ("none", "none of the options"),
-            ],
-            "merge": [
-                (merging(lambda a, b, _: (a[1] + b[1], a[2:] + b[2:])), "added the sums"),
-                (
-                    merging(
-                        lambda a, b, m: (
-                            a[1] / shrunk(a, m) + b[1] / shrunk(b, m),
-                            a[2:] / shrunk(a, m) + b[2:] / shrunk(b, m),
-                        )
-                    ),
-                    "wrong sign",
-                ),
-                (
-                    merging(
-                        lambda a, b, m: (
-                            a[1] * shrunk(a, m) + b[1] * shrunk(b, m),
-                            a[2:] + b[2:],
-                        )
-                    ),
-                    "forgot o",
-                ),
-                (
-                    merging(
-                        lambda a, b, m: (
-                            a[1] + b[1],
-                            a[2:] * shrunk(a, m) + b[2:] * shrunk(b, m),
-                        )
-                    ),
-                    "forgot ℓ",
-                ),
-                (
-                    merging(
-                        lambda a, b, m: (
-                            a[1] * shrunk(a, m) + b[1],
-                            a[2:] * shrunk(a, m) + b[2:],
-                        )
-                    ),
-                    "first state only",
-                ),
-                (
-                    merging(
-                        lambda a, b, m: (
-                            a[1] + b[1] * shrunk(b, m),
-                            a[2:] + b[2:] * shrunk(b, m),
-                        )
-                    ),
-                    "second state only",
-                ),
-                (
-                    merging(
-                        lambda a, b, m: (
-                            a[1] * shrunk(b, m) + b[1] * shrunk(a, m),
-                            a[2:] * shrunk(b, m) + b[2:] * shrunk(a, m),
-                        )
-                    ),
-                    "swapped",
-                ),
-                (
-                    merging(
-                        lambda a, b, _: (
-                            a[1] * shrunk(a, 0) + b[1] * shrunk(b, 0),
-                            a[2:] * shrunk(a, 0) + b[2:] * shrunk(b, 0),
-                        )
-                    ),
-                    "not relative to the new maximum",
-                ),
-                (
-                    lambda a, b: np.concatenate(
-                        [
-                            (c := np.asarray(joined_in_cases(a, b)))[:2],
-                            c[2:] / c[1],
-                        ]
-                    ),
-                    "no state",
-                ),
-                (
-                    merging(
-                        lambda a, b, m: (
-                            a[1] * shrunk(a, m) + b[1] * shrunk(b, m),
-                            a[2:] * shrunk(a, m) + b[2:] * shrunk(b, m),
-                        )
-                    ),
-                    "two empty blocks",
-                ),
-                (lambda a, b: joined(a, b)[1:], "shape"),
-                (ones_for_nothing, "4 of 5 entries are off, first at [1]"),
-                (lambda first, _: first, "off"),
-                (lambda a, b: np.add(a, b), "off"),
-            ],
-        },
+    saving=Answers(
+        [16384 / 64, 256, [256]],
+        (1 / 256, "other way round"),
+        (16384, "number of scores of a query"),
+        (16700, "too large"),
+        (2048, "no root"),
+        (16384**2 / 64, "one query"),
     ),
-}
+)
+
+SCALED_ATTENTION_CASES = Cases(
+    "scaled-attention",
+    divisor=Answers(
+        [(768 / 12) ** 0.5, 8, np.int64(8)],
+        (64, "square root is asked"),
+        (27.7, "root of d_model"),
+        (3.464, "number of heads"),
+        (0.125, "divisor is asked"),
+    ),
+    attend=Answers(
+        [
+            plain,
+            with_einsum,
+            by_loops,
+            as_lists,
+            in_float32,
+            scaled_dot_product_attention,
+            blockwise_attention,
+        ],
+        *((times(lambda _: 1, s), "not divided") for s in (careful, careless)),
+        *((times(lambda x: 1 / x.q[-1], s), "divided by dₖ") for s in (careful, careless)),
+        (times(lambda x: math.sqrt(x.q[-1])), "multiplied the scores"),
+        (times(lambda x: x.q[-1] ** -0.25), "root twice"),
+        *((times(lambda _: 1 / math.sqrt(768), s), "d_model") for s in (careful, careless)),
+        (times(lambda _: 1 / 8), "same number whatever comes"),
+        (times(lambda x: 1 / math.sqrt(x.k[-2])), "number of keys"),
+        (times(lambda x: 1 / math.sqrt(x.v[-1])), "width of the values"),
+        (times(lambda x: 1 / math.sqrt(x.q[0])), "len(query)"),
+        (times(lambda x: 1 / math.sqrt(x.k[1])), "shape[-1]"),
+        (times(lambda x: 1 / math.sqrt(x.q[1])), "shape[-1]"),
+        *((after(s), "after softmax") for s in (careful, careless)),
+        *((along(-2, s), "along the queries") for s in (careful, careless)),
+        *((along(None, s), "whole matrix") for s in (careful, careless)),
+        *((along((-2, -1), s), "whole matrix") for s in (careful, careless)),
+        (without_transpose, "not transposed"),
+        (with_t, ".T turns all axes"),
+        *((weights_only(s), "These are the weights") for s in (careful, careless)),
+        (along(-1, careless), "overflow to ∞/∞"),
+        (largest_of_all, "largest score of the whole matrix"),
+        (padded_sum, "added a small number"),
+        (logits_only, "shape"),
+        (zeros, "entries are off"),
+        (mean_of_values, "entries are off"),
+        (hard_maximum, "calls are wrong"),
+        (clipped, "2 of 10 calls"),
+        (in_place, "changes its input"),
+        (lambda *_: None, "returned None"),
+        (lambda query, _: query, "TypeError"),
+        (lambda q, k, v: plain(k, q, v), "raised ValueError"),
+        (lambda q, k, v: plain(q, k, v) * (1 + 1e-6), "entries are off"),
+        (lambda q, k, v: plain(q, k, v) * np.nan, "NaN"),
+    ),
+    masked=Answers(
+        [only_visible, with_library, in_blocks, cleaned, far_enough],
+        (hidden_late, "after softmax"),
+        (turned_round, "other way round"),
+        (unmasked, "no notice of the mask"),
+        (logits_times_mask, "multiplied logits by the mask"),
+        (with_nan(careful), "got NaN"),
+        (with_nan(careless), "got NaN"),
+        (far_below, "large negative number"),
+        (far_added, "large negative number"),
+        (not_far_enough, "not large enough"),
+        (nearly_far_enough, "not large enough"),
+        (hidden_after_exponential, "hide first"),
+        (overflowing, "large scores overflow"),
+        (overflowing_hidden_first, "large scores overflow"),
+        (undivided_masked, "not divided"),
+        (plainly_undivided, "not divided"),
+        (lambda q, k, v, mask: with_library(q, k, v, mask) + 1e-7, "off"),
+    ),
+)
+
+MERGE_BLOCKS_CASES = Cases(
+    "merge-blocks",
+    total=Answers(
+        [2 + 3 * math.exp(-3), 2.15, np.float32(2.149)],
+        (5, "added the sums"),
+        (2 + 3 * math.exp(3), "wrong sign"),
+        (2 * math.exp(-3) + 3, "wrong sum"),
+        (5 * math.exp(-3), "shrank both"),
+        (2 * math.exp(7) + 3 * math.exp(4), "exponentials themselves"),
+        (math.log(2 * math.exp(7) + 3 * math.exp(4)), "logarithm"),
+    ),
+    share=Answers(
+        [3 / (3 + 2 * math.exp(3)), 0.0695],
+        (0.6, "as they are"),
+        (0.9305, "first block"),
+        (3 * math.exp(-3), "whole sum"),
+        (0.968, "wrong sign"),
+        (1 / (1 + math.exp(3)), "largest logits only"),
+    ),
+    order=Answers(
+        ["any order and any grouping", "Any order  and any grouping"],
+        ("one after the other only", "not needed"),
+        ("any grouping, but in order", "so is the order"),
+        ("any order, but one at a time", "so is the grouping"),
+        ("none", "none of the options"),
+    ),
+    merge=Answers(
+        [joined, joined_in_cases, joined_by_difference],
+        (merging(lambda a, b, _: (a[1] + b[1], a[2:] + b[2:])), "added the sums"),
+        (
+            merging(
+                lambda a, b, m: (
+                    a[1] / shrunk(a, m) + b[1] / shrunk(b, m),
+                    a[2:] / shrunk(a, m) + b[2:] / shrunk(b, m),
+                )
+            ),
+            "wrong sign",
+        ),
+        (
+            merging(lambda a, b, m: (a[1] * shrunk(a, m) + b[1] * shrunk(b, m), a[2:] + b[2:])),
+            "forgot o",
+        ),
+        (
+            merging(lambda a, b, m: (a[1] + b[1], a[2:] * shrunk(a, m) + b[2:] * shrunk(b, m))),
+            "forgot ℓ",
+        ),
+        (
+            merging(lambda a, b, m: (a[1] * shrunk(a, m) + b[1], a[2:] * shrunk(a, m) + b[2:])),
+            "first state only",
+        ),
+        (
+            merging(lambda a, b, m: (a[1] + b[1] * shrunk(b, m), a[2:] + b[2:] * shrunk(b, m))),
+            "second state only",
+        ),
+        (
+            merging(
+                lambda a, b, m: (
+                    a[1] * shrunk(b, m) + b[1] * shrunk(a, m),
+                    a[2:] * shrunk(b, m) + b[2:] * shrunk(a, m),
+                )
+            ),
+            "swapped",
+        ),
+        (
+            merging(
+                lambda a, b, _: (
+                    a[1] * shrunk(a, 0) + b[1] * shrunk(b, 0),
+                    a[2:] * shrunk(a, 0) + b[2:] * shrunk(b, 0),
+                )
+            ),
+            "not relative to the new maximum",
+        ),
+        (
+            lambda a, b: np.concatenate(
+                [(c := np.asarray(joined_in_cases(a, b)))[:2], c[2:] / c[1]]
+            ),
+            "no state",
+        ),
+        (
+            merging(
+                lambda a, b, m: (
+                    a[1] * shrunk(a, m) + b[1] * shrunk(b, m),
+                    a[2:] * shrunk(a, m) + b[2:] * shrunk(b, m),
+                )
+            ),
+            "two empty blocks",
+        ),
+        (lambda a, b: joined(a, b)[1:], "shape"),
+        (ones_for_nothing, "4 of 5 entries are off, first at [1]"),
+        (lambda first, _: first, "off"),
+        (lambda a, b: np.add(a, b), "off"),
+    ),
+)

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 
 from attnlib import EntryLaw, Initializer, predict_variances
-from tests.attnbook.exercises.cases import Cases
+from tests.attnbook.exercises.cases import Answers, Cases
 
 std = 1024**-0.5 * 64**-0.25
 undivided = Initializer(
@@ -86,224 +86,201 @@ def surviving(width):
 # a polynomial of degree two without a constant term, from two brute counts
 square_part, plain_part = np.linalg.solve([[3**2, 3], [5**2, 5]], [surviving(3), surviving(5)])
 
-CASES = {
-    "no-divisor": Cases(
-        right={
-            "std": [std, 0.01105, 0.0110, np.float32(std), 2**-6.5],
-            "bound": [3**0.5 * std, 0.01914, 0.0191, np.sqrt(3 / (1024 * 8))],
-            "wider": [4, 4.0, 64 * (2048 / 8192) ** 2, np.int64(4)],
-        },
-        wrong={
-            "std": [
-                (1 / 8192, "This is the variance"),
-                (1 / 32, "unit variance"),
-                (1 / 256, "Right for one matrix"),
-                (1 / 64, "the number of heads"),
-                (1024**-0.75, "the model width for dₖ"),
-                (0.02, "too large"),
-            ],
-            "bound": [
-                (0.01105, "half the range"),
-                (0.03827, "the whole range"),
-                (0.03315, "a root of three"),
-                (0.006379, "if the bound were"),
-                (0.015, "too small"),
-            ],
-            "wider": [
-                (1, "Twice as many inputs"),
-                (2, "a component of k grows"),
-                (8, "keep their width"),
-                (16, "not to its square"),
-                (0.25, "more than ten times"),
-            ],
-        },
+NO_DIVISOR_CASES = Cases(
+    "no-divisor",
+    std=Answers(
+        [std, 0.01105, 0.0110, np.float32(std), 2**-6.5],
+        (1 / 8192, "This is the variance"),
+        (1 / 32, "unit variance"),
+        (1 / 256, "Right for one matrix"),
+        (1 / 64, "the number of heads"),
+        (1024**-0.75, "the model width for dₖ"),
+        (0.02, "too large"),
     ),
-    "row-start": Cases(
-        right={
-            "row_variance": [
-                by_covariance,
-                by_pairs,
-                by_cosines,
-                lambda *row: np.array(by_covariance(*row), dtype=np.longdouble),
-                lambda *row: np.float32(by_covariance(*row)),
-                lambda *row: by_pairs(*(np.asarray(a, dtype=np.longdouble) for a in row)),
-            ],
-            "everything": [4, 4.0, (1 + 1) ** 2, np.float32(4)],
-            "row": [2, 2.0, np.float16(2), 4 * (1 - 1 / 2)],
-        },
-        wrong={
-            "row_variance": [
-                (
-                    lambda x, tokens, std_q, std_k, _d_k: (
-                        std_q**2 * std_k**2 * (x @ x) * np.trace(tokens @ tokens.T) / len(tokens)
-                    ),
-                    "what the whole row shares",
-                ),
-                (
-                    lambda x, tokens, std_q, std_k, _d_k: (
-                        std_q**2 * std_k**2 * (x @ x) * tokens.var(axis=0).sum()
-                    ),
-                    "n − 1 below",
-                ),
-                (with_factor(lambda *row: row[4]), "before the division"),
-                (with_factor(lambda *row: row[4] ** 0.5), "divided by its square"),
-                (with_factor(lambda *row: 1 / row[4]), "The sum over dₖ"),
-                (with_factor(lambda *row: 1 / (row[2] * row[3])), "square them"),
-                (with_factor(lambda *row: 1 / np.sum(row[0] ** 2) ** 0.5), "its square is due"),
-                (with_factor(lambda *row: row[0].size / np.sum(row[0] ** 2)), "has its own"),
-                (by_average_cosine, "1 − r is for tokens"),
-                (lambda *row: by_pairs(*row) ** 0.5, "the standard deviation"),
-                (with_factor(lambda *_row: 2), "calls are wrong"),
-                (with_factor(lambda *row: 1 / row[0].size), "calls are wrong"),
-                (
-                    lambda x, tokens, std_q, std_k, _d_k: (
-                        (std_q * std_k) ** 2 * (x @ x) * tokens.var(axis=1).sum()
-                    ),
-                    "calls are wrong",
-                ),
-                (
-                    lambda x, tokens, std_q, std_k, _d_k: (
-                        (std_q * std_k) ** 2 * (x @ x) * tokens.var()
-                    ),
-                    "calls are wrong",
-                ),
-                (
-                    lambda x, tokens, std_q, std_k, _d_k: (
-                        (std_q * std_k) ** 2 * (x @ x) * tokens.var(axis=0, ddof=1)
-                    ),
-                    "is wanted",
-                ),
-                (
-                    lambda x, tokens, std_q, std_k, _d_k: np.var(
-                        tokens @ x * std_q * std_k, ddof=1
-                    ),
-                    "calls are wrong",
-                ),
-            ],
-            "everything": [
-                (1, "make"),
-                (2, "The keys are made"),
-                (16, "at a right angle"),
-                (3, "too small"),
-            ],
-            "row": [
-                (1, "The query is made"),
-                (4, "difference of two keys"),
-                (0, "differ by stays"),
-                (1.5, "too small"),
-            ],
-        },
+    bound=Answers(
+        [3**0.5 * std, 0.01914, 0.0191, np.sqrt(3 / (1024 * 8))],
+        (0.01105, "half the range"),
+        (0.03827, "the whole range"),
+        (0.03315, "a root of three"),
+        (0.006379, "if the bound were"),
+        (0.015, "too small"),
     ),
-    "tied": Cases(
-        right={
-            "terms": [
-                785408,
-                3 * 512 * 511 + 512,
-                round(square_part) * 512**2 + round(plain_part) * 512,
-                785408.0,
-            ],
-            "moments": [
-                by_components,
-                of_products(right_mean, right_variance),
-                lambda x, y, std, d_k: np.array(
-                    [
-                        np.sqrt(d_k) * np.sum(std * x * std * y),
-                        np.sum(np.outer(std * x, std * y) ** 2) + np.sum(std**2 * x * y) ** 2,
-                    ]
-                ),
-                lambda x, y, std, d_k: tuple(np.float32(by_components(x, y, std, d_k))),
-                lambda x, y, std, d_k: np.longdouble(by_components(x, y, std, d_k)),
-            ],
-            "own": [2, 2.0, 2 * 64 / 64, np.int64(2)],
-            "others": [1 + 65 / 127, 1.512, 1.5118, 192 / 127],
-            "law": ["the variance", "The  Variance"],
-        },
-        wrong={
-            "terms": [
-                (3 * 2**18, "counted it three times"),
-                (3 * 512 * 511, "all four equal are missing"),
-                (2**18, "two different matrices"),
-                (512, "Two and two equal"),
-                (2**36, "These are all terms"),
-                (785409, "too large"),
-            ],
-            "moments": [
-                (of_products(lambda *_: 0, lambda xx, yy, _xy, v, _d_k: v**2 * xx * yy), "indep"),
-                (of_products(right_mean, lambda xx, yy, _xy, v, _d_k: v**2 * xx * yy), "misses"),
-                (
-                    of_products(
-                        right_mean, lambda xx, yy, xy, v, _d_k: v**2 * (xx * yy + 2 * xy**2)
-                    ),
-                    "one too many",
-                ),
-                (
-                    of_products(
-                        right_mean,
-                        lambda xx, yy, xy, v, d_k: v**2 * (xx * yy + (1 + d_k) * xy**2),
-                    ),
-                    "the mean square",
-                ),
-                (
-                    of_products(
-                        lambda _xx, _yy, xy, v, d_k: d_k * v * xy,
-                        lambda *of: of[-1] * right_variance(*of),
-                    ),
-                    "moments of the score",
-                ),
-                (
-                    of_products(right_mean, lambda *of: of[-1] * right_variance(*of)),
-                    "of the score before",
-                ),
-                (
-                    of_products(
-                        lambda _xx, _yy, xy, v, _d_k: v * xy,
-                        lambda *of: right_variance(*of) / of[-1],
-                    ),
-                    "for one component",
-                ),
-                (lambda x, y, std, d_k: by_components(x, y, std**0.5, d_k), "is its square"),
-                (
-                    of_products(right_mean, lambda *of: right_variance(*of) ** 0.5),
-                    "stands the standard deviation",
-                ),
-                (of_products(right_variance, right_mean), "changed places"),
-                (
-                    of_products(
-                        lambda xx, yy, xy, _v, d_k: (d_k / (xx * yy)) ** 0.5 * xy,
-                        lambda xx, yy, xy, _v, _d_k: 1 + xy**2 / (xx * yy),
-                    ),
-                    "what they are",
-                ),
-                (
-                    of_products(
-                        right_mean, lambda xx, yy, xy, v, _d_k: v**2 * (xx * yy + abs(xy) * xx)
-                    ),
-                    "calls are wrong",
-                ),
-                (of_products(right_mean, lambda xx, _yy, _xy, v, _d_k: 2 * (v * xx) ** 2), "wrong"),
-                (lambda x, y, std, d_k: d_k**0.5 * std**2 * (x @ y), "shape () came"),
-            ],
-            "own": [
-                (1, "Put y = x"),
-                (128, "the variance of the score"),
-                (8, "the mean of the logit"),
-                (66, "take the square of the mean away"),
-                (3, "one squared component"),
-                (2.5, "too large"),
-            ],
-            "others": [
-                (1, "at a right angle"),
-                (1.0079, "for a given pair"),
-                (1.5039, "what the cosine adds"),
-                (1.5078, "in how many directions"),
-                (66, "cosine one"),
-                (1.55, "too large"),
-            ],
-            "law": [
-                ("the mean", "products of two entries, so their"),
-                ("both", "so it stays"),
-                ("neither", "fourth power"),
-            ],
-        },
+    wider=Answers(
+        [4, 4.0, 64 * (2048 / 8192) ** 2, np.int64(4)],
+        (1, "Twice as many inputs"),
+        (2, "a component of k grows"),
+        (8, "keep their width"),
+        (16, "not to its square"),
+        (0.25, "more than ten times"),
     ),
-}
+)
+
+ROW_START_CASES = Cases(
+    "row-start",
+    row_variance=Answers(
+        [
+            by_covariance,
+            by_pairs,
+            by_cosines,
+            lambda *row: np.array(by_covariance(*row), dtype=np.longdouble),
+            lambda *row: np.float32(by_covariance(*row)),
+            lambda *row: by_pairs(*(np.asarray(a, dtype=np.longdouble) for a in row)),
+        ],
+        (
+            lambda x, tokens, std_q, std_k, _d_k: (
+                std_q**2 * std_k**2 * (x @ x) * np.trace(tokens @ tokens.T) / len(tokens)
+            ),
+            "what the whole row shares",
+        ),
+        (
+            lambda x, tokens, std_q, std_k, _d_k: (
+                std_q**2 * std_k**2 * (x @ x) * tokens.var(axis=0).sum()
+            ),
+            "n − 1 below",
+        ),
+        (with_factor(lambda *row: row[4]), "before the division"),
+        (with_factor(lambda *row: row[4] ** 0.5), "divided by its square"),
+        (with_factor(lambda *row: 1 / row[4]), "The sum over dₖ"),
+        (with_factor(lambda *row: 1 / (row[2] * row[3])), "square them"),
+        (with_factor(lambda *row: 1 / np.sum(row[0] ** 2) ** 0.5), "its square is due"),
+        (with_factor(lambda *row: row[0].size / np.sum(row[0] ** 2)), "has its own"),
+        (by_average_cosine, "1 − r is for tokens"),
+        (lambda *row: by_pairs(*row) ** 0.5, "the standard deviation"),
+        (with_factor(lambda *_row: 2), "calls are wrong"),
+        (with_factor(lambda *row: 1 / row[0].size), "calls are wrong"),
+        (
+            lambda x, tokens, std_q, std_k, _d_k: (
+                (std_q * std_k) ** 2 * (x @ x) * tokens.var(axis=1).sum()
+            ),
+            "calls are wrong",
+        ),
+        (
+            lambda x, tokens, std_q, std_k, _d_k: (std_q * std_k) ** 2 * (x @ x) * tokens.var(),
+            "calls are wrong",
+        ),
+        (
+            lambda x, tokens, std_q, std_k, _d_k: (
+                (std_q * std_k) ** 2 * (x @ x) * tokens.var(axis=0, ddof=1)
+            ),
+            "is wanted",
+        ),
+        (
+            lambda x, tokens, std_q, std_k, _d_k: np.var(tokens @ x * std_q * std_k, ddof=1),
+            "calls are wrong",
+        ),
+    ),
+    everything=Answers(
+        [4, 4.0, (1 + 1) ** 2, np.float32(4)],
+        (1, "make"),
+        (2, "The keys are made"),
+        (16, "at a right angle"),
+        (3, "too small"),
+    ),
+    row=Answers(
+        [2, 2.0, np.float16(2), 4 * (1 - 1 / 2)],
+        (1, "The query is made"),
+        (4, "difference of two keys"),
+        (0, "differ by stays"),
+        (1.5, "too small"),
+    ),
+)
+
+TIED_CASES = Cases(
+    "tied",
+    terms=Answers(
+        [
+            785408,
+            3 * 512 * 511 + 512,
+            round(square_part) * 512**2 + round(plain_part) * 512,
+            785408.0,
+        ],
+        (3 * 2**18, "counted it three times"),
+        (3 * 512 * 511, "all four equal are missing"),
+        (2**18, "two different matrices"),
+        (512, "Two and two equal"),
+        (2**36, "These are all terms"),
+        (785409, "too large"),
+    ),
+    moments=Answers(
+        [
+            by_components,
+            of_products(right_mean, right_variance),
+            lambda x, y, std, d_k: np.array(
+                [
+                    np.sqrt(d_k) * np.sum(std * x * std * y),
+                    np.sum(np.outer(std * x, std * y) ** 2) + np.sum(std**2 * x * y) ** 2,
+                ]
+            ),
+            lambda x, y, std, d_k: tuple(np.float32(by_components(x, y, std, d_k))),
+            lambda x, y, std, d_k: np.longdouble(by_components(x, y, std, d_k)),
+        ],
+        (of_products(lambda *_: 0, lambda xx, yy, _xy, v, _d_k: v**2 * xx * yy), "indep"),
+        (of_products(right_mean, lambda xx, yy, _xy, v, _d_k: v**2 * xx * yy), "misses"),
+        (
+            of_products(right_mean, lambda xx, yy, xy, v, _d_k: v**2 * (xx * yy + 2 * xy**2)),
+            "one too many",
+        ),
+        (
+            of_products(
+                right_mean, lambda xx, yy, xy, v, d_k: v**2 * (xx * yy + (1 + d_k) * xy**2)
+            ),
+            "the mean square",
+        ),
+        (
+            of_products(
+                lambda _xx, _yy, xy, v, d_k: d_k * v * xy, lambda *of: of[-1] * right_variance(*of)
+            ),
+            "moments of the score",
+        ),
+        (of_products(right_mean, lambda *of: of[-1] * right_variance(*of)), "of the score before"),
+        (
+            of_products(
+                lambda _xx, _yy, xy, v, _d_k: v * xy, lambda *of: right_variance(*of) / of[-1]
+            ),
+            "for one component",
+        ),
+        (lambda x, y, std, d_k: by_components(x, y, std**0.5, d_k), "is its square"),
+        (
+            of_products(right_mean, lambda *of: right_variance(*of) ** 0.5),
+            "stands the standard deviation",
+        ),
+        (of_products(right_variance, right_mean), "changed places"),
+        (
+            of_products(
+                lambda xx, yy, xy, _v, d_k: (d_k / (xx * yy)) ** 0.5 * xy,
+                lambda xx, yy, xy, _v, _d_k: 1 + xy**2 / (xx * yy),
+            ),
+            "what they are",
+        ),
+        (
+            of_products(right_mean, lambda xx, yy, xy, v, _d_k: v**2 * (xx * yy + abs(xy) * xx)),
+            "calls are wrong",
+        ),
+        (of_products(right_mean, lambda xx, _yy, _xy, v, _d_k: 2 * (v * xx) ** 2), "wrong"),
+        (lambda x, y, std, d_k: d_k**0.5 * std**2 * (x @ y), "shape () came"),
+    ),
+    own=Answers(
+        [2, 2.0, 2 * 64 / 64, np.int64(2)],
+        (1, "Put y = x"),
+        (128, "the variance of the score"),
+        (8, "the mean of the logit"),
+        (66, "take the square of the mean away"),
+        (3, "one squared component"),
+        (2.5, "too large"),
+    ),
+    others=Answers(
+        [1 + 65 / 127, 1.512, 1.5118, 192 / 127],
+        (1, "at a right angle"),
+        (1.0079, "for a given pair"),
+        (1.5039, "what the cosine adds"),
+        (1.5078, "in how many directions"),
+        (66, "cosine one"),
+        (1.55, "too large"),
+    ),
+    law=Answers(
+        ["the variance", "The  Variance"],
+        ("the mean", "products of two entries, so their"),
+        ("both", "so it stays"),
+        ("neither", "fourth power"),
+    ),
+)

@@ -8,7 +8,7 @@ from scipy.special import logsumexp, softmax, xlogy
 from scipy.stats import entropy
 
 from attnlib import effective_positions
-from tests.attnbook.exercises.cases import Cases
+from tests.attnbook.exercises.cases import Answers, Cases
 
 
 def by_loops(scores):
@@ -118,200 +118,178 @@ def by_squares(scores, positions):
 
 TIED = np.array([9.2, -3.1, 8.8, -5.4, 1.2])
 
-CASES = {
-    "runner-up": Cases(
-        right={
-            "least": [
-                softmax([2] + 31 * [0])[0],
-                math.exp(2) / (math.exp(2) + 31),
-                0.192,
-                np.float32(0.19248),
-            ],
-            "most": [softmax([2, 0] + 30 * [-800])[0], 0.881, np.float32(0.8808)],
-            "needed": [math.log(31), 3.43, [np.float32(3.434)]],
-        },
-        wrong={
-            "least": [
-                (softmax([2, 0])[0], "can have much more"),
-                (math.exp(2) / 31, "odds of the top key"),
-                (1 / 32, "an even share"),
-                (softmax([2] + 32 * [0])[0], "among its rivals"),
-                (softmax([2] + 30 * [0])[0], "left out a rival"),
-                (0, "too small"),
-            ],
-            "most": [
-                (softmax([2] + 31 * [0])[0], "far lower"),
-                (1, "keeps its part"),
-                (math.e**2, "odds of the top key"),
-            ],
-            "needed": [
-                (0, "far from half"),
-                (math.log(16), "not half of them"),
-                (math.log(32), "among its rivals"),
-                (math.log(30), "left out a rival"),
-                (math.log2(31), "base two"),
-                (math.log10(31), "base ten"),
-                (-3.43, "sign"),
-            ],
-        },
+RUNNER_UP_CASES = Cases(
+    "runner-up",
+    least=Answers(
+        [softmax([2] + 31 * [0])[0], math.exp(2) / (math.exp(2) + 31), 0.192, np.float32(0.19248)],
+        (softmax([2, 0])[0], "can have much more"),
+        (math.exp(2) / 31, "odds of the top key"),
+        (1 / 32, "an even share"),
+        (softmax([2] + 32 * [0])[0], "among its rivals"),
+        (softmax([2] + 30 * [0])[0], "left out a rival"),
+        (0, "too small"),
     ),
-    "positions": Cases(
-        right={
-            "effective": [
-                math.exp(math.log(2) / 2 + math.log(2046) / 2),
-                np.float32(63.97),
-                64,
-                float(np.exp(entropy([1023] + 1023 * [1]))),
-            ],
-            "squared": [1 / (1 / 4 + 1 / (4 * 1023)), 4, 3.996, np.float32(3.996)],
-            "positions": [
-                lambda scores: np.exp(entropy(softmax(scores, axis=-1), axis=-1)),
-                lambda scores: effective_positions(softmax(scores, axis=-1)),
-                by_loops,
-                by_logarithms,
-                lambda scores: by_logarithms(scores).astype(np.float32),
-                lambda scores: nudged(scores, 1e-300),
-                lambda scores: hidden_by(scores, np.finfo(float).min),
-            ],
-        },
-        wrong={
-            "effective": [
-                (float(entropy([1023] + 1023 * [1])), "in nats; its exponential"),
-                (float(entropy([1023] + 1023 * [1], base=2)), "entropy in bits"),
-                (math.exp(entropy([1023] + 1023 * [1], base=2)), "raised e to the entropy in bits"),
-                (4, "one over the sum of squares"),
-                (2, "spread over many keys"),
-                (512, "not even"),
-                (1024, "more than ten times too large"),
-            ],
-            "squared": [
-                (0.25 + 0.25 / 1023, "one over it is asked"),
-                (2.0, "a quarter, not a half"),
-                (63.97, "This is exp H"),
-                (3.9, "too small"),
-            ],
-            "positions": [
-                (lambda scores: entropy(softmax(scores, -1), axis=-1), "This is the entropy"),
-                (
-                    lambda scores: np.exp(entropy(softmax(scores, -1), base=2, axis=-1)),
-                    "entropy in bits",
-                ),
-                (lambda scores: 1 / np.sum(softmax(scores, -1) ** 2, axis=-1), "sum of squared"),
-                (lambda scores: 1 / np.max(softmax(scores, -1), axis=-1), "the largest weight"),
-                (
-                    lambda scores: np.exp(-entropy(softmax(scores, -1), axis=-1)),
-                    "sign of H is wrong",
-                ),
-                (along_queries, "along the first axis"),
-                (
-                    lambda scores: math.exp(
-                        -sum(w * math.log(w) for w in softmax(scores, -1).ravel() if w)
-                    ),
-                    "added up the entropies of all rows",
-                ),
-                (with_nan, "0·ln 0"),
-                (with_nan_where_masked, "0·ln 0"),
-                (without_maximum, "subtract the largest score"),
-                (without_maximum_but_with_zeros, "subtract the largest score"),
-                (lambda scores: nudged(scores, 1e-12), "small number inside"),
-                (lambda scores: nudged(scores, 1e-10), "small number inside"),
-                (lambda scores: nudged(scores, 1e-9), "small number inside"),
-                (lambda scores: nudged(scores, 1e-8), "small number inside"),
-                (lambda _: 1.0, "calls are wrong"),
-                (lambda scores: np.full(scores.shape[:-1], 1.0), "off"),
-                (lambda scores: np.full(scores.shape[:-1], float(scores.shape[-1])), "off"),
-                (lambda scores: np.full(scores.shape[:-1], np.nan), "NaN"),
-                (lambda scores: by_logarithms(scores)[..., None], "is wanted"),
-                (lambda scores: without_maximum(scores - scores.max()), "NaN"),
-                (only_square, "ValueError"),
-                (lambda scores: by_logarithms(np.clip(scores, -50, 50)), "off"),
-                (lambda scores: by_logarithms(scores) + 1e-9, "off"),
-                (lambda scores: nudged(scores, 1e-9).astype(np.float32), "small number inside"),
-                (lambda scores: by_logarithms(scores.astype(np.float32)), "off"),
-                (about_the_mean, "off"),
-                (lambda scores: hidden_by(scores, -1000), "off"),
-                (lambda scores: hidden_by(scores, -1e4), "off"),
-                (lambda scores: hidden_by(scores, scores[np.isfinite(scores)].min()), "off"),
-            ],
-        },
+    most=Answers(
+        [softmax([2, 0] + 30 * [-800])[0], 0.881, np.float32(0.8808)],
+        (softmax([2] + 31 * [0])[0], "far lower"),
+        (1, "keeps its part"),
+        (math.e**2, "odds of the top key"),
     ),
-    "soften": Cases(
-        right={
-            "slope": [
-                slope_as_covariance,
-                slope_in_one_pass,
-                lambda scores, multiplier: [slope_in_one_pass(scores, multiplier)][0],
-                lambda scores, multiplier: slope_as_covariance(scores - scores.max(), multiplier),
-                lambda scores, multiplier: np.float32(slope_as_covariance(scores, multiplier)),
-            ],
-            "floor": [2, 2.0, np.exp(np.log(2))],
-            "five": [by_root_finder(TIED, 3), 4.52, [np.float32(4.517)]],
-            "divisor": [
-                by_root_finder,
-                lambda scores, positions: by_root_finder(scores - scores.max(), positions),
-                lambda scores, positions: float(f"{by_root_finder(scores, positions):.6g}"),
-                lambda scores, positions: np.float32(by_root_finder(scores, positions)),
-            ],
-        },
-        wrong={
-            "slope": [
-                (lambda z, c: -slope_as_covariance(z, c), "sign is wrong"),
-                (lambda z, c: slope_in_one_pass(z, c) / c, "factor c is missing"),
-                (lambda z, c: -c * z.var(), "even weights"),
-                (lambda z, c: -c * np.average(z**2, weights=softmax(c * z)), "square of the mean"),
-                (lambda z, c: -slope_in_one_pass(z, c) * c**2, "by the divisor"),
-                (lambda z, c: c * slope_in_one_pass(z, c), "by ln c"),
-                (
-                    lambda z, c: slope_as_covariance(z, c) * np.exp(entropy(softmax(c * z))),
-                    "derivative of exp H",
-                ),
-                (
-                    lambda z, c: -c * np.sqrt(np.cov(z, aweights=softmax(c * z), ddof=0)),
-                    "standard deviation",
-                ),
-                (lambda *_: 0.0, "off"),
-                (lambda z, c: slope_as_covariance(z, 1 / c), "off"),
-                (lambda z, c: -c * np.cov(z, aweights=softmax(z), ddof=0), "off"),
-                (
-                    lambda z, c: (
-                        (
-                            (np.exp(c * z) @ z / np.exp(c * z).sum()) ** 2
-                            - np.exp(c * z) @ z**2 / np.exp(c * z).sum()
-                        )
-                        * c
-                    ),
-                    "subtract the largest score",
-                ),
-                (slope_about_the_mean, "off"),
-                (lambda z, c: slope_by_difference(z, c, 1e-6), "off"),
-                (lambda z, c: slope_by_difference(z, c, 1e-4), "off"),
-                (lambda z, c: slope_by_difference(z, c, 1e-3), "off"),
-            ],
-            "floor": [
-                (1, "led alone"),
-                (5, "a large divisor"),
-                (math.log(2), "limit of H"),
-                (0, "too small"),
-            ],
-            "five": [
-                (1 / by_root_finder(TIED, 3), "This is the multiplier"),
-                (by_squares(TIED, 3), "one over the sum of squares is three"),
-                (8, "too large"),
-            ],
-            "divisor": [
-                (lambda z, count: 1 / by_root_finder(z, count), "This is the multiplier"),
-                (by_squares, "You matched one over the sum"),
-                (lambda z, count: by_root_finder(z, count) ** 2, "square of the divisor"),
-                (by_a_grid, "off"),
-                (lambda z, _: math.sqrt(len(z)), "off"),
-                (lambda z, _: z.std(), "off"),
-                (
-                    lambda z, count: brentq(
-                        lambda t: np.exp(entropy(softmax(z / t))) - count, 1e-3, 1e3
-                    ),
-                    "different signs",
-                ),
-            ],
-        },
+    needed=Answers(
+        [math.log(31), 3.43, [np.float32(3.434)]],
+        (0, "far from half"),
+        (math.log(16), "not half of them"),
+        (math.log(32), "among its rivals"),
+        (math.log(30), "left out a rival"),
+        (math.log2(31), "base two"),
+        (math.log10(31), "base ten"),
+        (-3.43, "sign"),
     ),
-}
+)
+
+POSITIONS_CASES = Cases(
+    "positions",
+    effective=Answers(
+        [
+            math.exp(math.log(2) / 2 + math.log(2046) / 2),
+            np.float32(63.97),
+            64,
+            float(np.exp(entropy([1023] + 1023 * [1]))),
+        ],
+        (float(entropy([1023] + 1023 * [1])), "in nats; its exponential"),
+        (float(entropy([1023] + 1023 * [1], base=2)), "entropy in bits"),
+        (math.exp(entropy([1023] + 1023 * [1], base=2)), "raised e to the entropy in bits"),
+        (4, "one over the sum of squares"),
+        (2, "spread over many keys"),
+        (512, "not even"),
+        (1024, "more than ten times too large"),
+    ),
+    squared=Answers(
+        [1 / (1 / 4 + 1 / (4 * 1023)), 4, 3.996, np.float32(3.996)],
+        (0.25 + 0.25 / 1023, "one over it is asked"),
+        (2.0, "a quarter, not a half"),
+        (63.97, "This is exp H"),
+        (3.9, "too small"),
+    ),
+    positions=Answers(
+        [
+            lambda scores: np.exp(entropy(softmax(scores, axis=-1), axis=-1)),
+            lambda scores: effective_positions(softmax(scores, axis=-1)),
+            by_loops,
+            by_logarithms,
+            lambda scores: by_logarithms(scores).astype(np.float32),
+            lambda scores: nudged(scores, 1e-300),
+            lambda scores: hidden_by(scores, np.finfo(float).min),
+        ],
+        (lambda scores: entropy(softmax(scores, -1), axis=-1), "This is the entropy"),
+        (lambda scores: np.exp(entropy(softmax(scores, -1), base=2, axis=-1)), "entropy in bits"),
+        (lambda scores: 1 / np.sum(softmax(scores, -1) ** 2, axis=-1), "sum of squared"),
+        (lambda scores: 1 / np.max(softmax(scores, -1), axis=-1), "the largest weight"),
+        (lambda scores: np.exp(-entropy(softmax(scores, -1), axis=-1)), "sign of H is wrong"),
+        (along_queries, "along the first axis"),
+        (
+            lambda scores: math.exp(
+                -sum(w * math.log(w) for w in softmax(scores, -1).ravel() if w)
+            ),
+            "added up the entropies of all rows",
+        ),
+        (with_nan, "0·ln 0"),
+        (with_nan_where_masked, "0·ln 0"),
+        (without_maximum, "subtract the largest score"),
+        (without_maximum_but_with_zeros, "subtract the largest score"),
+        (lambda scores: nudged(scores, 1e-12), "small number inside"),
+        (lambda scores: nudged(scores, 1e-10), "small number inside"),
+        (lambda scores: nudged(scores, 1e-9), "small number inside"),
+        (lambda scores: nudged(scores, 1e-8), "small number inside"),
+        (lambda _: 1.0, "calls are wrong"),
+        (lambda scores: np.full(scores.shape[:-1], 1.0), "off"),
+        (lambda scores: np.full(scores.shape[:-1], float(scores.shape[-1])), "off"),
+        (lambda scores: np.full(scores.shape[:-1], np.nan), "NaN"),
+        (lambda scores: by_logarithms(scores)[..., None], "is wanted"),
+        (lambda scores: without_maximum(scores - scores.max()), "NaN"),
+        (only_square, "ValueError"),
+        (lambda scores: by_logarithms(np.clip(scores, -50, 50)), "off"),
+        (lambda scores: by_logarithms(scores) + 1e-9, "off"),
+        (lambda scores: nudged(scores, 1e-9).astype(np.float32), "small number inside"),
+        (lambda scores: by_logarithms(scores.astype(np.float32)), "off"),
+        (about_the_mean, "off"),
+        (lambda scores: hidden_by(scores, -1000), "off"),
+        (lambda scores: hidden_by(scores, -1e4), "off"),
+        (lambda scores: hidden_by(scores, scores[np.isfinite(scores)].min()), "off"),
+    ),
+)
+
+SOFTEN_CASES = Cases(
+    "soften",
+    slope=Answers(
+        [
+            slope_as_covariance,
+            slope_in_one_pass,
+            lambda scores, multiplier: [slope_in_one_pass(scores, multiplier)][0],
+            lambda scores, multiplier: slope_as_covariance(scores - scores.max(), multiplier),
+            lambda scores, multiplier: np.float32(slope_as_covariance(scores, multiplier)),
+        ],
+        (lambda z, c: -slope_as_covariance(z, c), "sign is wrong"),
+        (lambda z, c: slope_in_one_pass(z, c) / c, "factor c is missing"),
+        (lambda z, c: -c * z.var(), "even weights"),
+        (lambda z, c: -c * np.average(z**2, weights=softmax(c * z)), "square of the mean"),
+        (lambda z, c: -slope_in_one_pass(z, c) * c**2, "by the divisor"),
+        (lambda z, c: c * slope_in_one_pass(z, c), "by ln c"),
+        (
+            lambda z, c: slope_as_covariance(z, c) * np.exp(entropy(softmax(c * z))),
+            "derivative of exp H",
+        ),
+        (
+            lambda z, c: -c * np.sqrt(np.cov(z, aweights=softmax(c * z), ddof=0)),
+            "standard deviation",
+        ),
+        (lambda *_: 0.0, "off"),
+        (lambda z, c: slope_as_covariance(z, 1 / c), "off"),
+        (lambda z, c: -c * np.cov(z, aweights=softmax(z), ddof=0), "off"),
+        (
+            lambda z, c: (
+                (
+                    (np.exp(c * z) @ z / np.exp(c * z).sum()) ** 2
+                    - np.exp(c * z) @ z**2 / np.exp(c * z).sum()
+                )
+                * c
+            ),
+            "subtract the largest score",
+        ),
+        (slope_about_the_mean, "off"),
+        (lambda z, c: slope_by_difference(z, c, 1e-6), "off"),
+        (lambda z, c: slope_by_difference(z, c, 1e-4), "off"),
+        (lambda z, c: slope_by_difference(z, c, 1e-3), "off"),
+    ),
+    floor=Answers(
+        [2, 2.0, np.exp(np.log(2))],
+        (1, "led alone"),
+        (5, "a large divisor"),
+        (math.log(2), "limit of H"),
+        (0, "too small"),
+    ),
+    five=Answers(
+        [by_root_finder(TIED, 3), 4.52, [np.float32(4.517)]],
+        (1 / by_root_finder(TIED, 3), "This is the multiplier"),
+        (by_squares(TIED, 3), "one over the sum of squares is three"),
+        (8, "too large"),
+    ),
+    divisor=Answers(
+        [
+            by_root_finder,
+            lambda scores, positions: by_root_finder(scores - scores.max(), positions),
+            lambda scores, positions: float(f"{by_root_finder(scores, positions):.6g}"),
+            lambda scores, positions: np.float32(by_root_finder(scores, positions)),
+        ],
+        (lambda z, count: 1 / by_root_finder(z, count), "This is the multiplier"),
+        (by_squares, "You matched one over the sum"),
+        (lambda z, count: by_root_finder(z, count) ** 2, "square of the divisor"),
+        (by_a_grid, "off"),
+        (lambda z, _: math.sqrt(len(z)), "off"),
+        (lambda z, _: z.std(), "off"),
+        (
+            lambda z, count: brentq(lambda t: np.exp(entropy(softmax(z / t))) - count, 1e-3, 1e3),
+            "different signs",
+        ),
+    ),
+)

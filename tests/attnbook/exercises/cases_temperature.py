@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import entr, logsumexp
 from scipy.special import softmax as reference
 
-from tests.attnbook.exercises.cases import Cases
+from tests.attnbook.exercises.cases import Answers, Cases
 
 
 def two_keys(gap):
@@ -86,166 +86,145 @@ def changing(scores, tau):
     return np.var(scores)
 
 
-CASES = {
-    "odds": Cases(
-        right={
-            "temperature": [
-                brentq(lambda tau: math.exp(2 / tau) - 9, 0.1, 10),
-                0.91,
-                np.float32(0.91024),
-                [0.9102],
-            ],
-            "halved": [81, 81.0, math.exp(2 * math.log(9)), Fraction(81)],
-            "doubled": [0.75, Fraction(3, 4), np.float32(0.75), 1 / (1 + 1 / 3)],
-        },
-        wrong={
-            "temperature": [
-                (1.0986, "multiplies the scores"),
-                (2 / math.log(10), "not of 10"),
-                (2 / math.log10(9), "natural logarithm"),
-                (2 / 9, "the logarithm of the odds"),
-                (-0.910, "sign"),
-            ],
-            "halved": [
-                (18, "not the odds"),
-                (3, "the other way"),
-                (4.5, "does not halve"),
-                (0.98780, "odds are asked"),
-                (80, "too small"),
-            ],
-            "doubled": [
-                (3, "the weight is asked"),
-                (0.25, "second key"),
-                (81 / 82, "the other way"),
-                (4.5 / 5.5, "halves the logarithm"),
-                (75, "more than ten times too large"),
-            ],
-        },
+ODDS_CASES = Cases(
+    "odds",
+    temperature=Answers(
+        [brentq(lambda tau: math.exp(2 / tau) - 9, 0.1, 10), 0.91, np.float32(0.91024), [0.9102]],
+        (1.0986, "multiplies the scores"),
+        (2 / math.log(10), "not of 10"),
+        (2 / math.log10(9), "natural logarithm"),
+        (2 / 9, "the logarithm of the odds"),
+        (-0.910, "sign"),
     ),
-    "needed-gain": Cases(
-        right={
-            "least": [
-                brentq(lambda g: 1 / (1 + 1023 * math.exp(-2 * g)) - 0.9, 0, 20),
-                4.5639,
-                np.float32(4.563860),
-            ],
-            "needed": [
-                brentq(lambda g: 1 / (1 + 1023 * math.exp(-g)) - 0.9, 0, 20),
-                9.1277,
-                np.array(9.12772),
-            ],
-            "scattered": [
-                brentq(lambda g: math.exp(g) - 9 * 1023 * math.exp(g * g / 128), 0, 30),
-                9.8922,
-                min(np.roots([1 / 128, -1, MATCHING])),
-            ],
-            "gain": [by_sum, by_reciprocal, lambda w, n, r: [by_sum(w, n, r)][0]],
-        },
-        wrong={
-            "least": [
-                (math.log(9 * 1024) / 2, "among its rivals"),
-                (4.56, "give five"),
-                (4.564, "give more digits"),
-                (MATCHING, "farther away"),
-                (MATCHING / 4, "not four times"),
-                (math.log(1023) / 2, "half of the weight"),
-                (0, "too small"),
-            ],
-            "needed": [
-                (math.log(9 * 1024), "among its rivals"),
-                (9.13, "give five"),
-                (MATCHING / 2, "opposite to the query"),
-                (math.log(1023), "half of the weight"),
-                (math.log(9), "one rival"),
-                (MATCHING / 8, "the cosine itself"),
-            ],
-            "scattered": [
-                (min(np.roots([1 / 128, -1, math.log(9 * 1024)])), "among its rivals"),
-                (9.89, "give five"),
-                (MATCHING, "The rivals scatter"),
-                (max(np.roots([1 / 128, -1, MATCHING])), "the other root"),
-                (max(np.roots([1 / 128, 1, -MATCHING])), "A sign is wrong"),
-                (min(np.roots([1 / 64, -1, MATCHING])), "half of its variance"),
-            ],
-            "gain": [
-                (lambda w, n, r: np.log(n * w / (1 - w)) / (1 - r), "n − 1 of them"),
-                (lambda w, n, r: np.log(n - 1) / (1 - r), "does not enter"),
-                (lambda w, n, r: np.log((n - 1) * w / (1 - w)), "cosine is missing"),
-                (lambda w, n, r: np.log((n - 1) * w / (1 - w)) / (1 + r), "near rivals"),
-                (lambda w, n, r: np.log((n - 1) * w) / (1 - r), "the weight for its odds"),
-                (lambda w, n, r: np.log((n - 1) * (1 - w) / w) / (1 - r), "upside down"),
-                (lambda w, n, r: np.log(w / (1 - w)) / (1 - r), "That beats one rival"),
-                (lambda w, n, r: np.log10((n - 1) * w / (1 - w)) / (1 - r), "natural logarithms"),
-                (nearly_right, "NaN"),
-                (lambda w, n, r: 9.128, "calls are wrong"),
-                (lambda n, w, r: by_sum(n, w, r) if n > 1 else 0.0, "calls are wrong"),
-                (lambda w, n, r: by_sum(w, n, r) + 1e-9, "off"),
-                (lambda w, n, r: math.inf, "off"),
-            ],
-        },
+    halved=Answers(
+        [81, 81.0, math.exp(2 * math.log(9)), Fraction(81)],
+        (18, "not the odds"),
+        (3, "the other way"),
+        (4.5, "does not halve"),
+        (0.98780, "odds are asked"),
+        (80, "too small"),
     ),
-    "cooling": Cases(
-        right={
-            "step": ["−pⱼ (ln pⱼ + H)", " −pⱼ  (ln pⱼ + h) "],
-            "slope": [two_passes, one_pass, lambda z, tau: float(all_pairs(z, tau)[0])],
-            "sign": ["it never falls", "It never falls"],
-            "gap": [float(PEAK.x), 2.40, brentq(lambda x: x * math.tanh(x / 2) - 2, 1, 5)],
-            "most": [-float(PEAK.fun), 0.439, np.float32(0.43923)],
-            "long_row": [0.25, Fraction(1, 4), 0.5**2],
-        },
-        wrong={
-            "step": [
-                ("−pⱼ (ln pⱼ + 1)", "Every weight changes"),
-                ("−ln pⱼ − 1", "derivative by pⱼ"),
-                ("pⱼ (1 − pⱼ)", "of the weight"),
-                ("0", "none of the options"),
-            ],
-            "slope": [
-                (lambda z, tau: (z / tau).var(), "under the weights"),
-                (lambda z, tau: weighted(z, tau)[1] / tau**3, "τ times as large"),
-                (lambda z, tau: -weighted(z, tau)[1] / tau**2, "sign"),
-                (lambda z, tau: weighted(z, tau)[1], "variance of the scores"),
-                (lambda z, tau: weighted(z, tau)[1] / tau, "divided once"),
-                (lambda z, tau: weighted(z, tau, of=1)[1] / tau**2, "undivided scores"),
-                (lambda z, tau: np.sqrt(np.maximum(weighted(z, tau)[1], 0)) / tau, "standard"),
-                (lambda z, tau: reference(z / tau) @ (z / tau) ** 2, "mean square"),
-                (lambda z, tau: weighted(z, tau)[1] / 2 / tau**2, "half too much"),
-                (overflowing, "large ones overflow"),
-                (lambda z, tau: np.nan_to_num(overflowing(z, tau)), "nearly tie"),
-                (
-                    lambda z, tau: two_passes(z, tau) if max(abs(z)) < 50 * tau else 0.0,
-                    "nearly tie",
-                ),
-                (clipped, "nearly tie"),
-                (mean_subtracted, "off"),
-                (by_differences, "off"),
-                (all_pairs, "shape (1,)"),
-                (lambda z, tau: entr(reference(z / tau)).sum(), "calls are wrong"),
-                (lambda z, tau: 0.0, "calls are wrong"),
-                (changing, "changes its input"),
-            ],
-            "sign": [
-                ("it never rises", "softer, not sharper"),
-                ("it rises in some rows and falls in others", "either sign"),
-            ],
-            "gap": [
-                (1.5434, "enters squared"),
-                (0, "at its top"),
-                (2, "less than one"),
-                (0.9168, "larger of the two weights"),
-                (-2.399, "sign"),
-            ],
-            "most": [
-                (0.25, "the largest p(1 − p)"),
-                (0.2239, "enters squared"),
-                (0.6627, "standard deviation of the logits"),
-            ],
-            "long_row": [
-                (0.125, "below its top"),
-                (0.5, "is a variance"),
-                (-0.25, "sign"),
-                (0.0625, "once too often"),
-            ],
-        },
+    doubled=Answers(
+        [0.75, Fraction(3, 4), np.float32(0.75), 1 / (1 + 1 / 3)],
+        (3, "the weight is asked"),
+        (0.25, "second key"),
+        (81 / 82, "the other way"),
+        (4.5 / 5.5, "halves the logarithm"),
+        (75, "more than ten times too large"),
     ),
-}
+)
+
+NEEDED_GAIN_CASES = Cases(
+    "needed-gain",
+    least=Answers(
+        [
+            brentq(lambda g: 1 / (1 + 1023 * math.exp(-2 * g)) - 0.9, 0, 20),
+            4.5639,
+            np.float32(4.563860),
+        ],
+        (math.log(9 * 1024) / 2, "among its rivals"),
+        (4.56, "give five"),
+        (4.564, "give more digits"),
+        (MATCHING, "farther away"),
+        (MATCHING / 4, "not four times"),
+        (math.log(1023) / 2, "half of the weight"),
+        (0, "too small"),
+    ),
+    needed=Answers(
+        [brentq(lambda g: 1 / (1 + 1023 * math.exp(-g)) - 0.9, 0, 20), 9.1277, np.array(9.12772)],
+        (math.log(9 * 1024), "among its rivals"),
+        (9.13, "give five"),
+        (MATCHING / 2, "opposite to the query"),
+        (math.log(1023), "half of the weight"),
+        (math.log(9), "one rival"),
+        (MATCHING / 8, "the cosine itself"),
+    ),
+    scattered=Answers(
+        [
+            brentq(lambda g: math.exp(g) - 9 * 1023 * math.exp(g * g / 128), 0, 30),
+            9.8922,
+            min(np.roots([1 / 128, -1, MATCHING])),
+        ],
+        (min(np.roots([1 / 128, -1, math.log(9 * 1024)])), "among its rivals"),
+        (9.89, "give five"),
+        (MATCHING, "The rivals scatter"),
+        (max(np.roots([1 / 128, -1, MATCHING])), "the other root"),
+        (max(np.roots([1 / 128, 1, -MATCHING])), "A sign is wrong"),
+        (min(np.roots([1 / 64, -1, MATCHING])), "half of its variance"),
+    ),
+    gain=Answers(
+        [by_sum, by_reciprocal, lambda w, n, r: [by_sum(w, n, r)][0]],
+        (lambda w, n, r: np.log(n * w / (1 - w)) / (1 - r), "n − 1 of them"),
+        (lambda w, n, r: np.log(n - 1) / (1 - r), "does not enter"),
+        (lambda w, n, r: np.log((n - 1) * w / (1 - w)), "cosine is missing"),
+        (lambda w, n, r: np.log((n - 1) * w / (1 - w)) / (1 + r), "near rivals"),
+        (lambda w, n, r: np.log((n - 1) * w) / (1 - r), "the weight for its odds"),
+        (lambda w, n, r: np.log((n - 1) * (1 - w) / w) / (1 - r), "upside down"),
+        (lambda w, n, r: np.log(w / (1 - w)) / (1 - r), "That beats one rival"),
+        (lambda w, n, r: np.log10((n - 1) * w / (1 - w)) / (1 - r), "natural logarithms"),
+        (nearly_right, "NaN"),
+        (lambda w, n, r: 9.128, "calls are wrong"),
+        (lambda n, w, r: by_sum(n, w, r) if n > 1 else 0.0, "calls are wrong"),
+        (lambda w, n, r: by_sum(w, n, r) + 1e-9, "off"),
+        (lambda w, n, r: math.inf, "off"),
+    ),
+)
+
+COOLING_CASES = Cases(
+    "cooling",
+    step=Answers(
+        ["−pⱼ (ln pⱼ + H)", " −pⱼ  (ln pⱼ + h) "],
+        ("−pⱼ (ln pⱼ + 1)", "Every weight changes"),
+        ("−ln pⱼ − 1", "derivative by pⱼ"),
+        ("pⱼ (1 − pⱼ)", "of the weight"),
+        ("0", "none of the options"),
+    ),
+    slope=Answers(
+        [two_passes, one_pass, lambda z, tau: float(all_pairs(z, tau)[0])],
+        (lambda z, tau: (z / tau).var(), "under the weights"),
+        (lambda z, tau: weighted(z, tau)[1] / tau**3, "τ times as large"),
+        (lambda z, tau: -weighted(z, tau)[1] / tau**2, "sign"),
+        (lambda z, tau: weighted(z, tau)[1], "variance of the scores"),
+        (lambda z, tau: weighted(z, tau)[1] / tau, "divided once"),
+        (lambda z, tau: weighted(z, tau, of=1)[1] / tau**2, "undivided scores"),
+        (lambda z, tau: np.sqrt(np.maximum(weighted(z, tau)[1], 0)) / tau, "standard"),
+        (lambda z, tau: reference(z / tau) @ (z / tau) ** 2, "mean square"),
+        (lambda z, tau: weighted(z, tau)[1] / 2 / tau**2, "half too much"),
+        (overflowing, "large ones overflow"),
+        (lambda z, tau: np.nan_to_num(overflowing(z, tau)), "nearly tie"),
+        (lambda z, tau: two_passes(z, tau) if max(abs(z)) < 50 * tau else 0.0, "nearly tie"),
+        (clipped, "nearly tie"),
+        (mean_subtracted, "off"),
+        (by_differences, "off"),
+        (all_pairs, "shape (1,)"),
+        (lambda z, tau: entr(reference(z / tau)).sum(), "calls are wrong"),
+        (lambda z, tau: 0.0, "calls are wrong"),
+        (changing, "changes its input"),
+    ),
+    sign=Answers(
+        ["it never falls", "It never falls"],
+        ("it never rises", "softer, not sharper"),
+        ("it rises in some rows and falls in others", "either sign"),
+    ),
+    gap=Answers(
+        [float(PEAK.x), 2.40, brentq(lambda x: x * math.tanh(x / 2) - 2, 1, 5)],
+        (1.5434, "enters squared"),
+        (0, "at its top"),
+        (2, "less than one"),
+        (0.9168, "larger of the two weights"),
+        (-2.399, "sign"),
+    ),
+    most=Answers(
+        [-float(PEAK.fun), 0.439, np.float32(0.43923)],
+        (0.25, "the largest p(1 − p)"),
+        (0.2239, "enters squared"),
+        (0.6627, "standard deviation of the logits"),
+    ),
+    long_row=Answers(
+        [0.25, Fraction(1, 4), 0.5**2],
+        (0.125, "below its top"),
+        (0.5, "is a variance"),
+        (-0.25, "sign"),
+        (0.0625, "once too often"),
+    ),
+)

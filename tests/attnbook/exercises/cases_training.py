@@ -7,7 +7,7 @@ import scipy.special
 from scipy.optimize import brentq
 
 from attnlib.optimizers import Adam, initial_state, optimizer_step
-from tests.attnbook.exercises.cases import Cases
+from tests.attnbook.exercises.cases import Answers, Cases
 
 
 # the best rate
@@ -194,205 +194,185 @@ SIGMOID = 1 / (1 + math.exp(-1))
 TILT = 8 * SIGMOID * (1 - SIGMOID)
 SHARP = scipy.special.expit(8)
 
-CASES = {
-    "group-losses": Cases(
-        right={
-            "pair": [1 - 2 / 6, 0.667, np.float32(0.66667)],
-            "leak": [1 - 0.49 / (6 * (0.49 / 6 + 0.09 / 24)), 0.0439, np.array([0.0439])],
-            "enough": [ENOUGH, 0.183],
-        },
-        wrong={
-            "pair": [
-                (5 / 6, "one right token leaves"),
-                (1 / 3, "the loss is the rest"),
-                (11 / 12, "both are right"),
-                (0.67, "more digits"),
-            ],
-            "leak": [
-                (0.3, "weight that is lost"),
-                (0.09, "square of the weight"),
-                (0.51, "sums over right and wrong"),
-                (0.1125, "value matrix at one"),
-                (0.0354, "wrong ones only"),
-                (0.956, "ten times too large"),
-            ],
-            "enough": [
-                (0.2, "uniform attention"),
-                (0.817, "wrong tokens"),
-                (1 / 21, "root is missing"),
-                (1 / (1 + 24**0.5), "own part"),
-            ],
-        },
+GROUP_LOSSES_CASES = Cases(
+    "group-losses",
+    pair=Answers(
+        [1 - 2 / 6, 0.667, np.float32(0.66667)],
+        (5 / 6, "one right token leaves"),
+        (1 / 3, "the loss is the rest"),
+        (11 / 12, "both are right"),
+        (0.67, "more digits"),
     ),
-    "fair-rate": Cases(
-        right={
-            "rate": [0.1, np.float32(0.1), [0.1]],
-            "edge": ["add larger rates and tune again", "Add larger rates  and tune again"],
-            "shared": [
-                "that this rate suits the arm that does not divide",
-                "THAT this rate suits the arm that does not divide",
-            ],
-            "report": [
-                "new seeds, each arm at its own rate",
-                " new seeds, each arm at its own rate ",
-            ],
-            "choose": [loop, sorted_rates, lambda rates, losses: [loop(rates, losses)][0]],
-        },
-        wrong={
-            "rate": [
-                (0.32, "diverged"),
-                (0.032, "lucky seed"),
-                (0.01, "far from the best"),
-                (1, "every seed"),
-                (0.051, "too small"),
-            ],
-            "edge": [
-                ("take 1 and go on", "last rate tried"),
-                ("take 0.32 to be safe", "handicaps"),
-                ("take the rate of the other arm", "whom it suits"),
-            ],
-            "shared": [
-                ("that the division harms", "At another rate"),
-                ("that the division helps", "larger losses"),
-                ("that three seeds are too few", "every seed"),
-            ],
-            "report": [
-                ("the three seeds of the table, each arm at its own rate", "flatter"),
-                ("new seeds, both arms at one rate", "suits"),
-                ("the best of several new seeds", "luck"),
-            ],
-            "choose": [
-                (only_finite, "leaves out runs"),
-                *((counted_as(number), "keep the infinity") for number in (10, 100, 1e6, 1e9)),
-                (counted_as(30), "keep the infinity"),
-                (finite_infinity(1e4), "keep the infinity"),
-                (lambda rates, losses: rates[losses.min(0).argmin()], "best single seed"),
-                (
-                    lambda rates, losses: rates[np.argmin(np.median(losses, axis=0))],
-                    "median",
-                ),
-                (
-                    lambda rates, losses: min(zip(losses.max(0), rates, strict=True))[1],
-                    "worst seed",
-                ),
-                (lambda _, losses: np.argmin(losses.sum(axis=0)), "place of the rate"),
-                (lambda _, losses: np.min(losses.mean(axis=0)), "smallest mean loss"),
-                (lambda rates, losses: rates[list(losses[0]).index(min(losses[0]))], "first seed"),
-                (lambda rates, losses: rates[np.argmin(losses.mean(axis=1))], "over the rates"),
-                (lambda rates, losses: rates[losses.argmin()], "IndexError"),
-                (lambda rates, _: rates[len(rates) // 2], "calls are wrong"),
-                (lambda rates, _: rates, "shape"),
-            ],
-        },
+    leak=Answers(
+        [1 - 0.49 / (6 * (0.49 / 6 + 0.09 / 24)), 0.0439, np.array([0.0439])],
+        (0.3, "weight that is lost"),
+        (0.09, "square of the weight"),
+        (0.51, "sums over right and wrong"),
+        (0.1125, "value matrix at one"),
+        (0.0354, "wrong ones only"),
+        (0.956, "ten times too large"),
     ),
-    "adam-step": Cases(
-        right={
-            "first": [-1, -1.0, np.float32(-1)],
-            "second": [
-                with_library(np.array([[3.0], [-1.0]]), 1)[0] + 1,
-                -(0.9 * 0.3 - 0.1) / 0.19 / math.sqrt((0.999 * 0.009 + 0.001) / (1 - 0.999**2)),
-                -0.4,
-            ],
-            "moved": [with_library, all_at_once, in_single],
-        },
-        wrong={
-            "first": [
-                (1, "sign is wrong"),
-                (-3.162, "start at zero: divide"),
-                (-3, "step of SGD"),
-                (-0.1, "not that of the gradients"),
-                (-1 / 3, "mean square"),
-            ],
-            "second": [
-                (0.4002, "sign is wrong"),
-                (1, "first step again"),
-                (-0.17 / math.sqrt(0.009991), "start at zero"),
-                (-1 / math.sqrt(5), "plain means"),
-                (-0.8947368 / 4.998, "mean square"),
-            ],
-            "moved": [
-                (written(lambda _, m, s: m / (np.sqrt(s) + 1e-8)), "not corrected"),
-                (
-                    written(lambda t, m, s: m / (np.sqrt(corrected(m, s, t)[1]) + 1e-8)),
-                    "not the mean of the gradients",
-                ),
-                (
-                    written(lambda t, m, s: corrected(m, s, t)[0] / (np.sqrt(s) + 1e-8)),
-                    "not the mean of the squares",
-                ),
-                (
-                    written(lambda t, m, s: corrected(m, s, t)[0] / (corrected(m, s, t)[1] + 1e-8)),
-                    "its root is needed",
-                ),
-                (lambda gradients, rate: -with_library(gradients, rate), "against the gradient"),
-                (swapped_shares, "swapped the two shares"),
-                (
-                    written(
-                        lambda t, m, s: (
-                            corrected(m, s, t + 1)[0] / (corrected(m, s, t + 1)[1] ** 0.5 + 1e-8)
-                        )
-                    ),
-                    "one too high",
-                ),
-                (written(inner_epsilon), "under the root"),
-                (written(no_epsilon), "ε is missing"),
-                (newest, "last step"),
-                (lambda gradients, rate: -rate * np.sum(gradients, axis=0), "This is SGD"),
-                (lambda g, rate: (-rate * g / np.abs(g)).sum(axis=0), "without memory"),
-                (lambda gradients, _: with_library(gradients, 0.1), "off"),
-                (lambda gradients, rate: with_library(gradients[::-1], rate), "off"),
-            ],
-        },
+    enough=Answers(
+        [ENOUGH, 0.183],
+        (0.2, "uniform attention"),
+        (0.817, "wrong tokens"),
+        (1 / 21, "root is missing"),
+        (1 / (1 + 24**0.5), "own part"),
     ),
-    "scale-gradient": Cases(
-        right={
-            "divided": [2 * (SIGMOID - 0.5) * TILT, 0.727, np.float32(0.72686)],
-            "plain": [16 * (SHARP - 0.5) * SHARP * (1 - SHARP), 0.00268, 2.68e-3],
-            "step": ["pⱼ(zⱼ − Σₗ pₗzₗ)", "pⱼ(zⱼ − Σₗ  pₗzₗ)"],
-            "slope": [slope, as_covariance, one_by_one],
-        },
-        wrong={
-            "divided": [
-                (2 * (SIGMOID - 0.5) * TILT / 8, "chain rule"),
-                ((SIGMOID - 0.5) * TILT, "two of the square"),
-                (-0.727, "sign is wrong"),
-                (2 * (SIGMOID - 0.5) * 8 * SIGMOID, "p·z"),
-                (0.00268, "at c = 1"),
-            ],
-            "plain": [
-                (2 * (SHARP - 0.5) * SHARP * (1 - SHARP), "chain rule"),
-                (0.00134, "two of the square"),
-                (16 * (SHARP - 0.5) * SHARP, "p·z"),
-                (0.727, "at c = 1/8"),
-                (0, "too small"),
-            ],
-            "step": [
-                ("pⱼzⱼ", "denominator"),
-                ("pⱼ(1 − pⱼ)zⱼ", "own score"),
-                ("zⱼ − Σₗ pₗzₗ", "logarithm"),
-            ],
-            "slope": [
-                (varied(lambda p, z, u, _: (p * z * u).sum()), "has to be subtracted"),
-                (varied(lambda p, z, u, _: covariance(p, z, u) / 2), "two of the square"),
-                (varied(lambda p, z, u, _: covariance(p, z, -u)), "output minus target"),
-                (varied(lambda p, z, u, c: covariance(p, c * z, u)), "logarithm of c"),
-                (varied(lambda p, z, u, c: -(c**2) * covariance(p, z, u)), "temperature"),
-                (undivided_weights, "those of c = 1"),
-                (
-                    varied(lambda _p, z, u, _c: np.mean((z - z.mean()) * (u - u.mean()))),
-                    "counts with its weight",
-                ),
-                (overflowing, "overflow"),
-                (silenced, "nearly tie"),
-                (zero_for_large, "nearly tie"),
-                (mean_subtracted, "off"),
-                (clipped, "off"),
-                (mean_error, "averaged over the components"),
-                (quotient, "off"),
-                (lambda *_: 0.0, "off"),
-                (lambda scores, *_: scores, "shape"),
-                (lambda *arguments: slope(*arguments) * (1 + 1e-9), "off"),
-            ],
-        },
+)
+
+FAIR_RATE_CASES = Cases(
+    "fair-rate",
+    rate=Answers(
+        [0.1, np.float32(0.1), [0.1]],
+        (0.32, "diverged"),
+        (0.032, "lucky seed"),
+        (0.01, "far from the best"),
+        (1, "every seed"),
+        (0.051, "too small"),
     ),
-}
+    edge=Answers(
+        ["add larger rates and tune again", "Add larger rates  and tune again"],
+        ("take 1 and go on", "last rate tried"),
+        ("take 0.32 to be safe", "handicaps"),
+        ("take the rate of the other arm", "whom it suits"),
+    ),
+    shared=Answers(
+        [
+            "that this rate suits the arm that does not divide",
+            "THAT this rate suits the arm that does not divide",
+        ],
+        ("that the division harms", "At another rate"),
+        ("that the division helps", "larger losses"),
+        ("that three seeds are too few", "every seed"),
+    ),
+    report=Answers(
+        ["new seeds, each arm at its own rate", " new seeds, each arm at its own rate "],
+        ("the three seeds of the table, each arm at its own rate", "flatter"),
+        ("new seeds, both arms at one rate", "suits"),
+        ("the best of several new seeds", "luck"),
+    ),
+    choose=Answers(
+        [loop, sorted_rates, lambda rates, losses: [loop(rates, losses)][0]],
+        (only_finite, "leaves out runs"),
+        *((counted_as(number), "keep the infinity") for number in (10, 100, 1e6, 1e9)),
+        (counted_as(30), "keep the infinity"),
+        (finite_infinity(1e4), "keep the infinity"),
+        (lambda rates, losses: rates[losses.min(0).argmin()], "best single seed"),
+        (lambda rates, losses: rates[np.argmin(np.median(losses, axis=0))], "median"),
+        (lambda rates, losses: min(zip(losses.max(0), rates, strict=True))[1], "worst seed"),
+        (lambda _, losses: np.argmin(losses.sum(axis=0)), "place of the rate"),
+        (lambda _, losses: np.min(losses.mean(axis=0)), "smallest mean loss"),
+        (lambda rates, losses: rates[list(losses[0]).index(min(losses[0]))], "first seed"),
+        (lambda rates, losses: rates[np.argmin(losses.mean(axis=1))], "over the rates"),
+        (lambda rates, losses: rates[losses.argmin()], "IndexError"),
+        (lambda rates, _: rates[len(rates) // 2], "calls are wrong"),
+        (lambda rates, _: rates, "shape"),
+    ),
+)
+
+ADAM_STEP_CASES = Cases(
+    "adam-step",
+    first=Answers(
+        [-1, -1.0, np.float32(-1)],
+        (1, "sign is wrong"),
+        (-3.162, "start at zero: divide"),
+        (-3, "step of SGD"),
+        (-0.1, "not that of the gradients"),
+        (-1 / 3, "mean square"),
+    ),
+    second=Answers(
+        [
+            with_library(np.array([[3.0], [-1.0]]), 1)[0] + 1,
+            -(0.9 * 0.3 - 0.1) / 0.19 / math.sqrt((0.999 * 0.009 + 0.001) / (1 - 0.999**2)),
+            -0.4,
+        ],
+        (0.4002, "sign is wrong"),
+        (1, "first step again"),
+        (-0.17 / math.sqrt(0.009991), "start at zero"),
+        (-1 / math.sqrt(5), "plain means"),
+        (-0.8947368 / 4.998, "mean square"),
+    ),
+    moved=Answers(
+        [with_library, all_at_once, in_single],
+        (written(lambda _, m, s: m / (np.sqrt(s) + 1e-8)), "not corrected"),
+        (
+            written(lambda t, m, s: m / (np.sqrt(corrected(m, s, t)[1]) + 1e-8)),
+            "not the mean of the gradients",
+        ),
+        (
+            written(lambda t, m, s: corrected(m, s, t)[0] / (np.sqrt(s) + 1e-8)),
+            "not the mean of the squares",
+        ),
+        (
+            written(lambda t, m, s: corrected(m, s, t)[0] / (corrected(m, s, t)[1] + 1e-8)),
+            "its root is needed",
+        ),
+        (lambda gradients, rate: -with_library(gradients, rate), "against the gradient"),
+        (swapped_shares, "swapped the two shares"),
+        (
+            written(
+                lambda t, m, s: (
+                    corrected(m, s, t + 1)[0] / (corrected(m, s, t + 1)[1] ** 0.5 + 1e-8)
+                )
+            ),
+            "one too high",
+        ),
+        (written(inner_epsilon), "under the root"),
+        (written(no_epsilon), "ε is missing"),
+        (newest, "last step"),
+        (lambda gradients, rate: -rate * np.sum(gradients, axis=0), "This is SGD"),
+        (lambda g, rate: (-rate * g / np.abs(g)).sum(axis=0), "without memory"),
+        (lambda gradients, _: with_library(gradients, 0.1), "off"),
+        (lambda gradients, rate: with_library(gradients[::-1], rate), "off"),
+    ),
+)
+
+SCALE_GRADIENT_CASES = Cases(
+    "scale-gradient",
+    divided=Answers(
+        [2 * (SIGMOID - 0.5) * TILT, 0.727, np.float32(0.72686)],
+        (2 * (SIGMOID - 0.5) * TILT / 8, "chain rule"),
+        ((SIGMOID - 0.5) * TILT, "two of the square"),
+        (-0.727, "sign is wrong"),
+        (2 * (SIGMOID - 0.5) * 8 * SIGMOID, "p·z"),
+        (0.00268, "at c = 1"),
+    ),
+    plain=Answers(
+        [16 * (SHARP - 0.5) * SHARP * (1 - SHARP), 0.00268, 2.68e-3],
+        (2 * (SHARP - 0.5) * SHARP * (1 - SHARP), "chain rule"),
+        (0.00134, "two of the square"),
+        (16 * (SHARP - 0.5) * SHARP, "p·z"),
+        (0.727, "at c = 1/8"),
+        (0, "too small"),
+    ),
+    step=Answers(
+        ["pⱼ(zⱼ − Σₗ pₗzₗ)", "pⱼ(zⱼ − Σₗ  pₗzₗ)"],
+        ("pⱼzⱼ", "denominator"),
+        ("pⱼ(1 − pⱼ)zⱼ", "own score"),
+        ("zⱼ − Σₗ pₗzₗ", "logarithm"),
+    ),
+    slope=Answers(
+        [slope, as_covariance, one_by_one],
+        (varied(lambda p, z, u, _: (p * z * u).sum()), "has to be subtracted"),
+        (varied(lambda p, z, u, _: covariance(p, z, u) / 2), "two of the square"),
+        (varied(lambda p, z, u, _: covariance(p, z, -u)), "output minus target"),
+        (varied(lambda p, z, u, c: covariance(p, c * z, u)), "logarithm of c"),
+        (varied(lambda p, z, u, c: -(c**2) * covariance(p, z, u)), "temperature"),
+        (undivided_weights, "those of c = 1"),
+        (
+            varied(lambda _p, z, u, _c: np.mean((z - z.mean()) * (u - u.mean()))),
+            "counts with its weight",
+        ),
+        (overflowing, "overflow"),
+        (silenced, "nearly tie"),
+        (zero_for_large, "nearly tie"),
+        (mean_subtracted, "off"),
+        (clipped, "off"),
+        (mean_error, "averaged over the components"),
+        (quotient, "off"),
+        (lambda *_: 0.0, "off"),
+        (lambda scores, *_: scores, "shape"),
+        (lambda *arguments: slope(*arguments) * (1 + 1e-9), "off"),
+    ),
+)

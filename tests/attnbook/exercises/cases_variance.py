@@ -7,7 +7,7 @@ import numpy as np
 from scipy import integrate, linalg, stats
 
 from attnlib import general_score_moments
-from tests.attnbook.exercises.cases import Cases
+from tests.attnbook.exercises.cases import Answers, Cases
 
 VARIANCES_Q = [4] * 32 + [0.25] * 64
 VARIANCES_K = [4] * 64 + [0.25] * 32
@@ -61,149 +61,128 @@ def terms(count):
     return total
 
 
-CASES = {
-    "unequal": Cases(
-        right={
-            "variance": [BOTH, 546, Fraction(546), sum(np.multiply(VARIANCES_Q, VARIANCES_K))],
-            "divisor": [BOTH**0.5, 23.4, np.float32(23.367)],
-            "order": ["large against small", "Large against small"],
-        },
-        wrong={
-            "variance": [
-                (23.4, "standard deviation"),
-                (396, "mean variances"),
-                (408, "You added the two"),
-                (32 * 256 + 32 + 32 / 256, "squares already"),
-                (144 * 264, "mixed terms"),
-                (168, "added standard deviations"),
-                (96, "variance one"),
-                (540, "too small"),
-            ],
-            "divisor": [
-                (546, "by its square"),
-                (9.80, "√dₖ"),
-                (19.9, "product of mean variances"),
-                (546**-0.5, "multiplier"),
-            ],
-            "order": [
-                ("large against large", "largest"),
-                ("any: the order does not matter", "Exchange"),
-                ("small", "none of the options"),
-            ],
-        },
+UNEQUAL_CASES = Cases(
+    "unequal",
+    variance=Answers(
+        [BOTH, 546, Fraction(546), sum(np.multiply(VARIANCES_Q, VARIANCES_K))],
+        (23.4, "standard deviation"),
+        (396, "mean variances"),
+        (408, "You added the two"),
+        (32 * 256 + 32 + 32 / 256, "squares already"),
+        (144 * 264, "mixed terms"),
+        (168, "added standard deviations"),
+        (96, "variance one"),
+        (540, "too small"),
     ),
-    "rectified": Cases(
-        right={
-            "center": [CENTER, 10.2, 32 / math.pi, np.float32(10.186)],
-            "total": [TOTAL, 14.4, 16 * (1 - 1 / math.pi**2)],
-            "within": [WITHIN, 10.9, 16 * (1 - 1 / math.pi), np.array([10.907])],
-        },
-        wrong={
-            "center": [
-                (0, "before the components were rectified"),
-                (0.159, "one product"),
-                (25.5, "alone"),
-                (128 / math.pi, "mean of |x|"),
-                (32, "mean of a square"),
-            ],
-            "total": [
-                (64, "before the components"),
-                (16, "has to come off"),
-                (64 * 0.34085**2, "mean zero in both"),
-                (10.9, "part within a row"),
-                (TOTAL + CENTER**2, "mean square of q·k"),
-                (16 - CENTER**2, "never negative"),
-                (3.79, "standard deviation"),
-            ],
-            "within": [
-                (14.4, "all of the variance"),
-                (3.47, "between rows"),
-                (7.435, "mean of the query"),
-                (32, "squared length of a query"),
-                (16, "its variance counts"),
-            ],
-        },
+    divisor=Answers(
+        [BOTH**0.5, 23.4, np.float32(23.367)],
+        (546, "by its square"),
+        (9.80, "√dₖ"),
+        (19.9, "product of mean variances"),
+        (546**-0.5, "multiplier"),
     ),
-    "fading": Cases(
-        right={
-            "pairs": [
-                sum(abs(i - j) == 3 for i in range(64) for j in range(64)),
-                122.0,
-                np.int32(122),
-            ],
-            "limit": [1.64 / 0.36, 4.56, Fraction(41, 9), trace(4000, 0.8, 0.8) / 4000],
-            "growth": ["like d_k", "Like d_k"],
-            "score_variance": [
-                closed_form,
-                trace,
-                plain_loops,
-                with_the_package,
-                exact,
-                lambda *arguments: np.float32(closed_form(*arguments)),
-            ],
-        },
-        wrong={
-            "pairs": [
-                (61, "counted each pair once"),
-                (128, "both sides"),
-                (124, "too many"),
-                (120, "too few"),
-            ],
-            "limit": [
-                (9, "summed γ^m"),
-                (1 / 0.36, "both sides"),
-                (2 / 0.36, "diagonal twice"),
-                (1.28 / 0.36, "diagonal is missing"),
-                (1, "without correlations"),
-                (2.13, "standard deviations"),
-            ],
-            "growth": [
-                ("like d_k squared", "tied"),
-                ("like the root of d_k", "standard deviation"),
-            ],
-            "score_variance": [
-                (terms(lambda d_k, m: d_k - m), "counted each mixed product once"),
-                (lambda d_k, a, b: trace(d_k, a, b) - d_k, "diagonal is missing"),
-                (
-                    lambda d_k, a, b: 2 * sum((d_k - m) * (a * b) ** m for m in range(d_k)),
-                    "diagonal twice",
-                ),
-                (lambda d_k, a, _: trace(d_k, a, a), "gamma_q for both"),
-                (lambda d_k, a, _: fades(d_k, a).sum(), "left out the keys"),
-                (lambda d_k, a, b: trace(d_k, abs(a), abs(b)), "lost the signs"),
-                (lambda d_k, a, b: abs(trace(d_k, a, b)) ** 0.5, "standard deviation"),
-                (
-                    lambda d_k, a, b: d_k * (2 / (1 - a * b) - 1) if a * b != 1 else np.inf,
-                    "very wide head",
-                ),
-                (terms(lambda d_k, _: 2 * d_k), "same number of pairs"),
-                (lambda d_k, a, b: (fades(d_k, a) @ fades(d_k, b)).sum(), "entries of the matrix"),
-                (lambda d_k, *_: d_k, "theorem without correlations"),
-                (
-                    lambda d_k, a, b: np.trace(fades(d_k, a)) * np.trace(fades(d_k, b)),
-                    "multiplied the traces",
-                ),
-                (terms(lambda d_k, m: 2 * (d_k - m) * (m < 300)), "the number is off"),
-                (
-                    lambda d_k, a, b: (
-                        d_k**2
-                        if a * b == 1
-                        else terms(lambda d_k, m: 2 * (d_k - m) * (m < 400))(d_k, a, b)
-                    ),
-                    "the number is off",
-                ),
-                (terms(lambda d_k, m: 2 * (d_k - m + 1)), "the number is off"),
-                (terms(lambda d_k, m: 2 * (d_k - m - 1)), "the number is off"),
-                (lambda d_k, a, b: trace(d_k, a, -b), "the number is off"),
-                (lambda d_k, a, b: trace(d_k, a, b).round(3), "the number is off"),
-                (
-                    lambda d_k, a, b: (
-                        d_k * (1 + a * b) / (1 - a * b)
-                        - 2 * a * b * (1 - (a * b) ** d_k) / np.float64(1 - a * b) ** 2
-                    ),
-                    "raised ZeroDivisionError",
-                ),
-            ],
-        },
+    order=Answers(
+        ["large against small", "Large against small"],
+        ("large against large", "largest"),
+        ("any: the order does not matter", "Exchange"),
+        ("small", "none of the options"),
     ),
-}
+)
+
+RECTIFIED_CASES = Cases(
+    "rectified",
+    center=Answers(
+        [CENTER, 10.2, 32 / math.pi, np.float32(10.186)],
+        (0, "before the components were rectified"),
+        (0.159, "one product"),
+        (25.5, "alone"),
+        (128 / math.pi, "mean of |x|"),
+        (32, "mean of a square"),
+    ),
+    total=Answers(
+        [TOTAL, 14.4, 16 * (1 - 1 / math.pi**2)],
+        (64, "before the components"),
+        (16, "has to come off"),
+        (64 * 0.34085**2, "mean zero in both"),
+        (10.9, "part within a row"),
+        (TOTAL + CENTER**2, "mean square of q·k"),
+        (16 - CENTER**2, "never negative"),
+        (3.79, "standard deviation"),
+    ),
+    within=Answers(
+        [WITHIN, 10.9, 16 * (1 - 1 / math.pi), np.array([10.907])],
+        (14.4, "all of the variance"),
+        (3.47, "between rows"),
+        (7.435, "mean of the query"),
+        (32, "squared length of a query"),
+        (16, "its variance counts"),
+    ),
+)
+
+FADING_CASES = Cases(
+    "fading",
+    pairs=Answers(
+        [sum(abs(i - j) == 3 for i in range(64) for j in range(64)), 122.0, np.int32(122)],
+        (61, "counted each pair once"),
+        (128, "both sides"),
+        (124, "too many"),
+        (120, "too few"),
+    ),
+    limit=Answers(
+        [1.64 / 0.36, 4.56, Fraction(41, 9), trace(4000, 0.8, 0.8) / 4000],
+        (9, "summed γ^m"),
+        (1 / 0.36, "both sides"),
+        (2 / 0.36, "diagonal twice"),
+        (1.28 / 0.36, "diagonal is missing"),
+        (1, "without correlations"),
+        (2.13, "standard deviations"),
+    ),
+    growth=Answers(
+        ["like d_k", "Like d_k"],
+        ("like d_k squared", "tied"),
+        ("like the root of d_k", "standard deviation"),
+    ),
+    score_variance=Answers(
+        [
+            closed_form,
+            trace,
+            plain_loops,
+            with_the_package,
+            exact,
+            lambda *arguments: np.float32(closed_form(*arguments)),
+        ],
+        (terms(lambda d_k, m: d_k - m), "counted each mixed product once"),
+        (lambda d_k, a, b: trace(d_k, a, b) - d_k, "diagonal is missing"),
+        (lambda d_k, a, b: 2 * sum((d_k - m) * (a * b) ** m for m in range(d_k)), "diagonal twice"),
+        (lambda d_k, a, _: trace(d_k, a, a), "gamma_q for both"),
+        (lambda d_k, a, _: fades(d_k, a).sum(), "left out the keys"),
+        (lambda d_k, a, b: trace(d_k, abs(a), abs(b)), "lost the signs"),
+        (lambda d_k, a, b: abs(trace(d_k, a, b)) ** 0.5, "standard deviation"),
+        (lambda d_k, a, b: d_k * (2 / (1 - a * b) - 1) if a * b != 1 else np.inf, "very wide head"),
+        (terms(lambda d_k, _: 2 * d_k), "same number of pairs"),
+        (lambda d_k, a, b: (fades(d_k, a) @ fades(d_k, b)).sum(), "entries of the matrix"),
+        (lambda d_k, *_: d_k, "theorem without correlations"),
+        (
+            lambda d_k, a, b: np.trace(fades(d_k, a)) * np.trace(fades(d_k, b)),
+            "multiplied the traces",
+        ),
+        (terms(lambda d_k, m: 2 * (d_k - m) * (m < 300)), "the number is off"),
+        (
+            lambda d_k, a, b: (
+                d_k**2 if a * b == 1 else terms(lambda d_k, m: 2 * (d_k - m) * (m < 400))(d_k, a, b)
+            ),
+            "the number is off",
+        ),
+        (terms(lambda d_k, m: 2 * (d_k - m + 1)), "the number is off"),
+        (terms(lambda d_k, m: 2 * (d_k - m - 1)), "the number is off"),
+        (lambda d_k, a, b: trace(d_k, a, -b), "the number is off"),
+        (lambda d_k, a, b: trace(d_k, a, b).round(3), "the number is off"),
+        (
+            lambda d_k, a, b: (
+                d_k * (1 + a * b) / (1 - a * b)
+                - 2 * a * b * (1 - (a * b) ** d_k) / np.float64(1 - a * b) ** 2
+            ),
+            "raised ZeroDivisionError",
+        ),
+    ),
+)

@@ -244,7 +244,7 @@ SECOND_WRONG = {
         "complex": lambda *of: complex(sum_of_terms(*of)),
         "a masked array": lambda *of: np.ma.array(sum_of_terms(*of)),
         "text": lambda *of: str(sum_of_terms(*of)),
-    },
+    }
 }
 SECOND_RIGHT = {
     ("fading", "score_variance"): {
@@ -259,7 +259,7 @@ SECOND_RIGHT = {
         "as Fraction": lambda *of: Fraction(float(sum_of_terms(*of))),
         "as long double": lambda *of: np.longdouble(sum_of_terms(*of)),
         "without dimensions": lambda *of: np.array(sum_of_terms(*of)),
-    },
+    }
 }
 
 
@@ -384,10 +384,7 @@ THIRD_RIGHT = {
         "1e-300 added": with_small(1e-300),
         "as lists": lambda scores: count(scores).tolist(),
     },
-    ("soften", "slope"): {
-        "centered": slope(),
-        "by pairs": slope_by_pairs,
-    },
+    ("soften", "slope"): {"centered": slope(), "by pairs": slope_by_pairs},
     ("soften", "divisor"): {
         "by a root finder": divisor,
         "in float32": lambda *of: np.float32(divisor(*of)),
@@ -499,10 +496,7 @@ FOURTH_RIGHT = {
         "by a unit matrix": lambda s, target: rowwise(s) - np.eye(len(s))[target],
         "as a list": lambda s, target: list(log_gradient()(s, target)),
     },
-    ("longest", "gradient"): {
-        "plain": query_gradient(),
-        "by moments": by_moments,
-    },
+    ("longest", "gradient"): {"plain": query_gradient(), "by moments": by_moments},
     ("longest", "bound"): {
         "by pairs": bound(distance=lambda k: pdist(k).max(initial=0.0)),
         "without dimensions": lambda *of: np.array(bound()(*of)),
@@ -592,12 +586,8 @@ FIFTH_WRONG = {
     },
 }
 FIFTH_RIGHT = {
-    ("fold-bias", "fold"): {
-        "by an added row": lambda w, b, n: np.r_[w, [b]] / np.sqrt(b.size / n),
-    },
-    ("stand-out", "log_advantage"): {
-        "as float64": lambda *of: np.float64(advantage(*of)),
-    },
+    ("fold-bias", "fold"): {"by an added row": lambda w, b, n: np.r_[w, [b]] / np.sqrt(b.size / n)},
+    ("stand-out", "log_advantage"): {"as float64": lambda *of: np.float64(advantage(*of))},
     ("row-start", "row_variance"): {
         "trace of the covariances": row_variance(lambda t: np.trace(np.atleast_2d(np.cov(t.T)))),
         "all pairs at once": row_variance(
@@ -742,10 +732,7 @@ SEVENTH_RIGHT = {
             q, k, v, mask.astype(int) == 1
         ),
     },
-    ("merge-blocks", "merge"): {
-        "plain": merge,
-        "in branches": in_branches,
-    },
+    ("merge-blocks", "merge"): {"plain": merge, "in branches": in_branches},
 }
 
 
@@ -862,10 +849,7 @@ NINTH_RIGHT = {
             zip(losses.mean(axis=0).tolist(), rates.tolist(), strict=True)
         )[1],
     },
-    ("adam-step", "moved"): {
-        "plain": adam(),
-        "as a list": lambda *of: adam()(*of).tolist(),
-    },
+    ("adam-step", "moved"): {"plain": adam(), "as a list": lambda *of: adam()(*of).tolist()},
     ("scale-gradient", "slope"): {"centered": scale_slope()},
     ("needed-gain", "gain"): {
         "by two logarithms": gain,

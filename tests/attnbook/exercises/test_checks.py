@@ -9,7 +9,7 @@ import pytest
 
 from attnbook.exercises import check
 from attnbook.exercises._exercise import exercises
-from attnbook.exercises._judges import Array, Example, Function, Number, Pick
+from attnbook.exercises._judges import Array, Example, Function, Number
 from tests.attnbook.exercises.cases import all_cases
 
 pytestmark = pytest.mark.not_for_mutants
@@ -18,14 +18,14 @@ EXERCISES = exercises()
 RIGHT = [
     pytest.param(name, part, answer, id=f"{name}-{part}-{number}")
     for name, cases in CASES.items()
-    for part, answers in cases.right.items()
-    for number, answer in enumerate(answers)
+    for part, answers in cases.parts.items()
+    for number, answer in enumerate(answers.right)
 ]
 WRONG = [
     pytest.param(name, part, answer, words, id=f"{name}-{part}-{number}")
     for name, cases in CASES.items()
-    for part, answers in cases.wrong.items()
-    for number, (answer, words) in enumerate(answers)
+    for part, answers in cases.parts.items()
+    for number, (answer, words) in enumerate(answers.wrong)
 ]
 PARTS = [
     pytest.param(name, part, id=f"{name}-{part}")
@@ -37,7 +37,7 @@ PARTS = [
 def test_every_exercise_has_its_cases():
     assert CASES.keys() == EXERCISES.keys()
     for name, exercise in EXERCISES.items():
-        assert CASES[name].right.keys() == CASES[name].wrong.keys() == exercise.parts.keys(), name
+        assert CASES[name].parts.keys() == exercise.parts.keys(), name
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -55,11 +55,11 @@ class TestExercise:
                 assert f"Not answered yet: put {judge.wanted}" in verdict.parts[part].message
 
     def test_there_are_enough_answers(self, name: str):
-        assert sum(map(len, CASES[name].wrong.values())) >= 3
-        for part, answers in CASES[name].right.items():
-            assert len(answers) >= 2, part
-        for part, answers in CASES[name].wrong.items():
-            assert answers, part
+        parts = CASES[name].parts
+        assert sum(len(answers.wrong) for answers in parts.values()) >= 3
+        for part, answers in parts.items():
+            assert len(answers.right) >= 2, part
+            assert answers.wrong, part
 
 
 @pytest.mark.parametrize(("name", "part", "answer"), RIGHT)
@@ -74,22 +74,19 @@ def test_a_wrong_answer_is_told_what_is_wrong(name: str, part: str, answer, word
     assert not verdict
     assert not verdict.parts[part].passed
     assert words in verdict.parts[part].message + verdict.parts[part].trace
-    assert [name for name, said in verdict.parts.items() if not said.passed] == [part]
+    assert [name for name, feedback in verdict.parts.items() if not feedback.passed] == [part]
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS)
 class TestPart:
     def test_each_known_mistake_is_made_in_some_case(self, name: str, part: str):
         judge = EXERCISES[name].parts[part]
-        if isinstance(judge, Pick):
-            known = {text for option, text in judge.options.items() if option != judge.right}
-        else:
-            known = {message for _, message in judge.mistakes}
-        said = {
+        known = {mistake.message for mistake in judge.mistakes}
+        given = {
             check(name, **{part: answer}).parts[part].message
-            for answer, _ in CASES[name].wrong[part]
+            for answer, _ in CASES[name].parts[part].wrong
         }
-        assert known <= said, known - said
+        assert known <= given, known - given
 
     def test_no_mistake_is_mistaken_for_another_or_for_the_right_answer(self, name: str, part: str):
         judge = EXERCISES[name].parts[part]
@@ -99,14 +96,14 @@ class TestPart:
                 assert abs(one - other) > judge.room(one) + judge.room(other)
         elif isinstance(judge, Array):
             arrays = [judge.right, *(mistake for mistake, _ in judge.mistakes)]
-            for one, other in combinations(map(np.asarray, arrays), 2):
-                assert not judge.is_like(one.astype(float), other.astype(float))
+            for one, other in combinations(arrays, 2):
+                assert not judge.is_like(one, other)
         elif isinstance(judge, Function | Example):
             rng = np.random.default_rng(0)
             for mistake, message in judge.mistakes:
-                said = judge.judge(mistake, rng)
-                assert not said.passed
-                assert said.message == message
+                feedback = judge.judge(mistake, rng)
+                assert not feedback.passed
+                assert feedback.message == message
         else:
             assert judge.right in judge.options
             assert len(set(judge.options.values())) == len(judge.options)

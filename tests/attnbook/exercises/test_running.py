@@ -10,26 +10,24 @@ import numpy as np
 import pytest
 
 from attnbook.exercises import _running, check
-from attnbook.exercises._exercise import TOO_LONG, UNLIMITED, Exercise
+from attnbook.exercises._exercise import TOO_LONG, UNLIMITED, Check
 from attnbook.exercises._judges import Function, Number, Pick, first_difference
 
 pytestmark = pytest.mark.not_for_mutants
-DOUBLE = Exercise(
+DOUBLE = Check(
     "double",
-    {
-        "double": Function(
-            "double(x), which returns twice a vector",
-            lambda x: 2 * x,
-            lambda rng: [(rng.standard_normal(3),) for _ in range(4)],
-            lambda right, _arguments, eps: eps * np.abs(right),
-        ),
-        "of_two": Number("twice two", 4.0),
-    },
+    double=Function(
+        "double(x), which returns twice a vector",
+        lambda x: 2 * x,
+        lambda rng: [(rng.standard_normal(3),) for _ in range(4)],
+        lambda right, _arguments, eps: eps * np.abs(right),
+    ),
+    of_two=Number("twice two", 4.0),
 )
 
 
-def said_of(function, **others):
-    return DOUBLE.check({"double": function, **others}).parts["double"]
+def feedback_to(function, **others):
+    return DOUBLE.verdict({"double": function, **others}).parts["double"]
 
 
 @pytest.fixture
@@ -55,11 +53,11 @@ def stubborn(x):
 class TestTime:
     @pytest.mark.parametrize("function", [endless, stubborn])
     def test_an_endless_loop_is_stopped(self, function):
-        assert said_of(function).message in {TOO_LONG, said_of(lambda x: -x).message}
-        assert not said_of(function).passed
+        assert feedback_to(function).message in {TOO_LONG, feedback_to(lambda x: -x).message}
+        assert not feedback_to(function).passed
 
     def test_the_other_parts_are_judged_all_the_same(self):
-        verdict = DOUBLE.check({"double": endless, "of_two": 4})
+        verdict = DOUBLE.verdict({"double": endless, "of_two": 4})
         assert verdict.parts["double"].message == TOO_LONG
         assert verdict.parts["of_two"].passed
 
@@ -68,24 +66,24 @@ class TestTime:
             def __float__(self):
                 endless(0)
 
-        assert DOUBLE.check({"of_two": Slow()}).parts["of_two"].message == TOO_LONG
+        assert DOUBLE.verdict({"of_two": Slow()}).parts["of_two"].message == TOO_LONG
 
     def test_the_alarm_is_as_before(self):
         before = signal.getsignal(signal.SIGALRM)
-        said_of(endless)
+        feedback_to(endless)
         assert signal.getsignal(signal.SIGALRM) is before
         assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
     def test_where_nothing_can_be_stopped_the_verdict_says_so(self, monkeypatch):
         found = []
-        thread = threading.Thread(target=lambda: found.append(said_of(lambda x: 2 * x)))
+        thread = threading.Thread(target=lambda: found.append(feedback_to(lambda x: 2 * x)))
         thread.start()
         thread.join()
         monkeypatch.delattr(signal, "setitimer")
-        found.append(said_of(lambda x: x + x))
-        assert [said.passed for said in found] == [True, True]
-        assert all(said.message.endswith(UNLIMITED) for said in found)
-        assert UNLIMITED not in DOUBLE.check({"of_two": 4}).parts["of_two"].message
+        found.append(feedback_to(lambda x: x + x))
+        assert [one.passed for one in found] == [True, True]
+        assert all(one.message.endswith(UNLIMITED) for one in found)
+        assert UNLIMITED not in DOUBLE.verdict({"of_two": 4}).parts["of_two"].message
 
 
 class TestErrors:
@@ -93,31 +91,31 @@ class TestErrors:
         def broken(x):
             return x[7]
 
-        said = said_of(broken)
-        assert said.message.startswith("Your code raised IndexError: index 7 is out of bounds")
-        assert "in broken\n    return x[7]" in said.trace
-        assert "exercises/_running.py" not in said.trace
-        assert "IndexError: index 7" in repr(DOUBLE.check({"double": broken}))
+        feedback = feedback_to(broken)
+        assert feedback.message.startswith("Your code raised IndexError: index 7 is out of bounds")
+        assert "in broken\n    return x[7]" in feedback.trace
+        assert "exercises/_running.py" not in feedback.trace
+        assert "IndexError: index 7" in repr(DOUBLE.verdict({"double": broken}))
 
     def test_what_leaves_python_is_an_error_like_others(self):
         def leave(_):
             raise SystemExit(3)
 
-        assert "SystemExit: 3" in said_of(leave).message
+        assert "SystemExit: 3" in feedback_to(leave).message
 
     def test_the_readers_own_interrupt_goes_through(self):
         def interrupted(_):
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            said_of(interrupted)
+            feedback_to(interrupted)
 
     def test_a_changed_input_is_noticed(self):
         def in_place(x):
             x *= 2
             return x
 
-        assert "changes its input" in said_of(in_place).message
+        assert "changes its input" in feedback_to(in_place).message
 
     @pytest.mark.parametrize(
         ("function", "words"),
@@ -134,13 +132,13 @@ class TestErrors:
         ],
     )
     def test_what_does_not_fit_is_named(self, function, words):
-        assert words in said_of(function).message
+        assert words in feedback_to(function).message
 
     @pytest.mark.parametrize(
         "function", [lambda x: list(2 * x), lambda x: np.float32(2 * x), lambda x: x + x]
     )
     def test_another_type_or_formula_passes(self, function):
-        assert said_of(function).passed
+        assert feedback_to(function).passed
 
 
 class TestStrictSettings:
@@ -151,7 +149,7 @@ class TestStrictSettings:
 
         with np.errstate(all="raise"), warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert said_of(overflowing).passed
+            assert feedback_to(overflowing).passed
 
     def test_an_error_without_words_is_shown_all_the_same(self):
         class WordlessError(Exception):
@@ -161,14 +159,14 @@ class TestStrictSettings:
         def silent(_):
             raise WordlessError
 
-        assert said_of(silent).message.startswith("Your code raised WordlessError")
+        assert feedback_to(silent).message.startswith("Your code raised WordlessError")
 
     def test_an_object_that_refuses_everything_is_an_error(self):
         class Strange:
             def __getattr__(self, name):
                 raise RuntimeError(name)
 
-        assert "RuntimeError" in DOUBLE.check({"of_two": Strange()}).parts["of_two"].message
+        assert "RuntimeError" in DOUBLE.verdict({"of_two": Strange()}).parts["of_two"].message
 
 
 class TestWords:
@@ -181,14 +179,14 @@ class TestWords:
         ],
     )
     def test_a_number_is_told_what_is_wrong(self, value, words):
-        assert words in DOUBLE.check({"of_two": value}).parts["of_two"].message
+        assert words in DOUBLE.verdict({"of_two": value}).parts["of_two"].message
 
     @pytest.mark.parametrize(
         ("value", "near"), [(22.0, False), (23, True), (22.4, False), (22.5, False), (30, False)]
     )
     def test_only_who_gave_few_digits_is_asked_for_more(self, value, near):
-        said = check("spread", plain=value).parts["plain"]
-        assert ("more digits" in said.message) is near
+        feedback = check("spread", plain=value).parts["plain"]
+        assert ("more digits" in feedback.message) is near
 
     @pytest.mark.parametrize(
         "answer", ["like −b", "`Like -b`.", np.str_("like  -b"), "  LIKE -B ", '"like -b"']

@@ -85,14 +85,14 @@ class TestAsk:
             said = html.escape(figure.verdict.parts[name].message)
             assert f'aria-label="{NAMES[outcome]}">{SIGNS[outcome]}</span>' in markup
             assert f'<span class="said">{said}</span>' in markup
-            assert figure.said(name) == (outcome, figure.verdict.parts[name].message)
+            assert figure.feedback(name) == (outcome, figure.verdict.parts[name].message)
         assert markup.count('aria-invalid="true"') == 1
 
     def test_what_is_changed_since_is_not_judged(self):
         figure = checked(**MIXED)
         figure.answers = MIXED | {"plain": "23"}
-        assert figure.said("plain") == ("", "")
-        assert figure.said("root")[0] == "wrong"
+        assert figure.feedback("plain") == ("", "")
+        assert figure.feedback("root")[0] == "wrong"
 
     def test_what_a_reader_writes_is_escaped(self):
         figure = checked(plain='"><script>')

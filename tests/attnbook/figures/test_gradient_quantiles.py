@@ -21,14 +21,14 @@ from scipy import integrate, stats
 from attnbook import figures
 from attnbook.figures import gradient_quantiles
 from attnbook.figures._base import own_source
-from attnbook.figures.gradient_quantiles import ARMS, HIGH, KEYS, RECEIVERS, WIDE, WIDTHS
+from attnbook.figures.gradient_quantiles import HIGH, KEYS, NAMES, RECEIVERS, WIDE, WIDTHS
 from tools import gradient_table
 
 pytestmark = pytest.mark.not_for_mutants
 
 LEVEL = 1e-7
 BOUND = NormalDist().inv_cdf(1 - LEVEL / 2)
-PLACES = list(itertools.product(RECEIVERS, ARMS, KEYS, WIDTHS))
+PLACES = list(itertools.product(RECEIVERS, NAMES, KEYS, WIDTHS))
 # Two of the cells that take long, and some of the others, ever the same.
 DRAWN_AGAIN = [
     ("query", "not divided", 1024, 64),
@@ -72,8 +72,8 @@ class TestTable:
         assert content["keys"] == list(KEYS) == list(gradient_table.KEYS)
         assert content["widths"] == list(WIDTHS) == list(gradient_table.WIDTHS)
         for receiver in RECEIVERS:
-            assert set(content[receiver]) == set(ARMS)
-            for arm in ARMS:
+            assert set(content[receiver]) == set(NAMES)
+            for arm in NAMES:
                 assert np.shape(content[receiver][arm]) == (len(KEYS), len(WIDTHS), 6)
 
     @pytest.mark.parametrize("place", DRAWN_AGAIN, ids=str)
@@ -84,7 +84,7 @@ class TestTable:
         assert (abs(again - there)[:4] <= 1.01 * unit).all()
         assert (abs(again - there)[4:] <= 1).all()
 
-    @pytest.mark.parametrize("arm", ARMS)
+    @pytest.mark.parametrize("arm", NAMES)
     @pytest.mark.parametrize("receiver", RECEIVERS)
     @pytest.mark.parametrize(("n_keys", "d_k"), [(2, 4), (4, 64), (16, 1), (16, 32), (64, 16)])
     def test_it_has_the_law_of_whole_vectors(self, receiver, arm, n_keys, d_k):
@@ -216,7 +216,7 @@ class TestWords:
         first, *numbers = re.findall(r"\d[\d.e-]*\d|\d", said.rstrip("."))
         assert int(first) == figure.n_keys
         assert int(numbers.pop(0)) == figure.d_k
-        there = [stored(figure.receiver, arm, figure.n_keys, figure.d_k) for arm in ARMS]
+        there = [stored(figure.receiver, arm, figure.n_keys, figure.d_k) for arm in NAMES]
         wanted = [[cell[place] for place in (1, 4, 3, 5, 0, 2)] for cell in there]
         assert [float(number) for number in numbers] == [*wanted[0], *wanted[1]]
 

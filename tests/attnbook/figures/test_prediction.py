@@ -63,8 +63,8 @@ class TestEveryKind:
     def test_without_a_script_the_end_can_be_read(self, make):
         told = re.search(r"<details.*</details>", make().markup())[0]
         assert html.escape(make().content["because"]) in told
-        assert html.escape(make().told()) in told
-        assert "<" not in html.unescape(make().told())
+        assert html.escape(make().right_in_words()) in told
+        assert "<" not in html.unescape(make().right_in_words())
 
     def test_a_page_gets_the_question_beside_the_state_and_no_address(self, make):
         data, _ = make()._repr_mimebundle_()

@@ -124,10 +124,7 @@ class TestPicture:
     @pytest.mark.parametrize("divided", [False, True])
     @pytest.mark.parametrize(
         ("d_k", "density"),
-        [
-            (2, lambda z: np.exp(-abs(z)) / 2),
-            (4, lambda z: (1 + abs(z)) * np.exp(-abs(z)) / 4),
-        ],
+        [(2, lambda z: np.exp(-abs(z)) / 2), (4, lambda z: (1 + abs(z)) * np.exp(-abs(z)) / 4)],
     )
     def test_the_curve_is_the_density_in_closed_form(self, d_k, density, divided):
         x, heights = corners(Spread(d_k=d_k, divided=divided))
