@@ -9,7 +9,6 @@ import numpy as np
 
 from attnlib._calls import AttentionCall, check_scores, hide, sum_to_shape
 from attnlib._threads import n_threads, scratch
-from attnlib.scaling import cap_logits, folded_key
 
 SIDE = 512
 """Queries and keys of a tile, at most: a megabyte of scores in float32."""
@@ -20,30 +19,21 @@ Tile = tuple[slice, slice]
 
 
 def by_head(call: AttentionCall, x: np.ndarray) -> np.ndarray:
-    """Return an array of the call with one leading axis for all.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> call = checked_call(np.ones((2, 3, 4, 5)), np.ones((6, 5)), np.ones((6, 1)), None, False, 1)
-    >>> by_head(call, call.query).shape, by_head(call, call.key).shape
-    ((6, 4, 5), (6, 6, 5))
-    """
+    """Return an array of the call with one leading axis for all."""
     whole = np.broadcast_to(x, (*call.shape[:-2], *x.shape[-2:]))
     return whole.reshape(math.prod(call.shape[:-2]), *x.shape[-2:])
 
 
 def from_heads(call: AttentionCall, gradient: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """Bring a gradient by head into the shape of the array that it belongs to.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> call = checked_call(np.ones((2, 3, 4, 5)), np.ones((6, 5)), np.ones((6, 1)), None, False, 1)
-    >>> from_heads(call, np.ones((6, 6, 5)), call.key)[0]
-    array([6., 6., 6., 6., 6.])
-    """
+    """Bring a gradient by head into the shape of the array that it belongs to."""
     return sum_to_shape(gradient.reshape(*call.shape[:-2], *gradient.shape[1:]), like.shape)
+
+
+def folded_heads(call: AttentionCall) -> list[np.ndarray]:
+    """Return queries, keys and values by head, with the scaling rule in queries and keys."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        query = call.rule.fold_query(call.query, call.shape[-1])
+        return [by_head(call, x) for x in (query, call.rule.fold_key(call.key), call.value)]
 
 
 def threads_for(call: AttentionCall) -> int:
@@ -104,10 +94,10 @@ def tile_scores(
     array([[[2., 2.]]])
     """
     scores = scratch("scores", (*query.shape[:2], key.shape[1]), key.dtype)
-    np.matmul(query, np.swapaxes(folded_key(call.rule, key), 1, 2), out=scores)
+    np.matmul(query, key.mT, out=scores)
     if check:
         check_scores(call, scores)
-    return cap_logits(call.rule, scores)
+    return call.rule.cap_logits(scores)
 
 
 def hide_in_tile(

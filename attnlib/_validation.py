@@ -93,6 +93,18 @@ def float_array(name: str, value: Any, *, ndim: int = 0, neg_inf: bool = False) 
     return array
 
 
+def broadcasts(array: np.ndarray, shape: tuple[int, ...]) -> bool:
+    """Tell whether an array can be repeated to a shape.
+
+    >>> broadcasts(np.ones(3), (2, 3)), broadcasts(np.ones(3), (2, 4))
+    (True, False)
+    """
+    try:
+        return np.broadcast_shapes(array.shape, shape) == shape
+    except ValueError:
+        return False
+
+
 def axis_index(axis: Any, array: np.ndarray, name: str = "x") -> int:
     """Return `axis` as a valid index of a non-empty dimension of `array`.
 

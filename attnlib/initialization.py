@@ -458,7 +458,7 @@ def predict_variances(
         raise ValueError(
             f"initializer must multiply all scores by one number to be predicted; got {rule!r:.60}"
         )
-    factor = scaling.multiplier(rule, d_k, n_tokens)
+    factor = rule.multiplier(d_k, n_tokens)
     query = width * _entry_variance(plan.query, width, d_k)
     query += _entry_variance(plan.query_bias, width, d_k)
     from_weights = width * _entry_variance(plan.key, width, d_k)
@@ -656,12 +656,10 @@ def _variances_of(
     tokens: np.ndarray, weights: Projections, rule: scaling.ScalingRule
 ) -> AttentionVariances:
     """Return mean squares (all means are 0) over the tokens, for one draw of the weights."""
-    n_tokens = len(tokens)
     with np.errstate(over="ignore", invalid="ignore"):
         query = tokens @ weights.query + weights.query_bias
         key = tokens @ weights.key + weights.key_bias
-        folded = scaling.fold_query(rule, query, n_tokens) @ scaling.fold_key(rule, key).T
-        logits = scaling.cap_logits(rule, folded)
+        logits = rule.logits(query, key)
         return _refuse_overflow(
             AttentionVariances(
                 query=np.square(query).mean(),

@@ -96,12 +96,12 @@ def online_attention(
     """
     call = checked_call(query, key, value, None, False, None)
     size = whole_number("block_size", block_size)
-    queries = call.factor * call.query  # here is the division by √d_k
+    queries = call.query / math.sqrt(call.query.shape[-1])  # the division by √d_k
     peak, total, weighted = -math.inf, 0.0, 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, call.shape[-1], size):
             block = slice(start, start + size)
-            logits = queries @ np.swapaxes(call.key[..., block, :], -1, -2)
+            logits = queries @ call.key[..., block, :].mT
             check_scores(call, logits)
             higher = np.maximum(peak, logits.max(axis=-1, keepdims=True))
             shrink = np.exp(peak - higher)

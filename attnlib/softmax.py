@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._validation import axis_index, distribution, float_array
+from attnlib._validation import axis_index, broadcasts, distribution, float_array
 
 __all__ = [
     "effective_positions",
@@ -231,11 +231,7 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
     """
     p, index = distribution(weights, axis)
     u = float_array("cotangent", cotangent)
-    try:
-        fits = np.broadcast_shapes(u.shape, p.shape) == p.shape
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts(u, p.shape):
         raise ValueError(
             f"cotangent must broadcast to the shape of weights, {p.shape}; got shape {u.shape}"
         )

@@ -44,16 +44,7 @@ from attnlib.optimizers import (
     initial_state,
     optimizer_step,
 )
-from attnlib.scaling import (
-    ScalingRule,
-    cap_logits,
-    cap_slope,
-    folded_query,
-    folded_query_vjp,
-    multiplier,
-    scaling_rule,
-    with_gains,
-)
+from attnlib.scaling import ScalingRule, scaling_rule
 from attnlib.softmax import entropy
 
 __all__ = [
@@ -207,7 +198,7 @@ def _key_lengths(tokens: np.ndarray, key_weights: np.ndarray) -> np.ndarray:
     """Return the length of every key without building it; a key of length 0 gets infinity.
 
     |xW|² = x (W Wᵀ) xᵀ. Divided by infinity, a key without a direction matches nothing and
-    passes no gradient on, as in :func:`attnlib.scaling.fold_key`.
+    passes no gradient on, as in :meth:`attnlib.scaling.ScalingRule.fold_key`.
     """
     squares = ((tokens @ (key_weights @ key_weights.T)) * tokens).sum(axis=-1)
     return np.sqrt(np.where(squares > 0, squares, np.inf))
@@ -270,7 +261,7 @@ def loss_and_gradients(
     rule = scaling_rule(scale)
     _check_parameters(parameters, batch, rule)
     if rule.gains:
-        rule = with_gains(rule, **{name: parameters[name] for name in rule.gains})
+        rule = rule.with_gains(**{name: parameters[name] for name in rule.gains})
     with np.errstate(over="ignore", invalid="ignore"):
         return _loss_and_gradients(parameters, batch, rule)
 
@@ -286,12 +277,11 @@ def _loss_and_gradients(
     if rule.gains:
         bound = float(np.log(np.finfo(query.dtype).max))
         _check_convergence("logarithm of a learned gain", _largest_gain(rule, query), bound)
-    factor = multiplier(rule, query.shape[1], n_tokens)
-    folded = folded_query(rule, query, factor)
+    folded = rule.fold_query(query, n_tokens)
     pattern = folded @ key_weights.T  # what a query looks for, as a token
     lengths = _key_lengths(tokens, key_weights) if rule.normalize else 1.0
     scores = (tokens @ pattern[:, :, None]).squeeze(2) / lengths
-    logits = cap_logits(rule, scores)
+    logits = rule.cap_logits(scores)
     weights = _softmax_rows(logits)
     context = (weights[:, None, :] @ tokens).squeeze(1)
     error = context @ value_weights - batch.targets
@@ -301,9 +291,11 @@ def _loss_and_gradients(
     by_output = error * (2 / size)
     by_weights = (tokens @ (by_output @ value_weights.T)[:, :, None]).squeeze(2)
     by_logits = weights * (by_weights - (weights * by_weights).sum(axis=1, keepdims=True))
-    by_products = by_logits * cap_slope(rule, logits) / lengths
+    by_products = by_logits * rule.cap_slope(logits) / lengths
     by_pattern = (by_products[:, None, :] @ tokens).squeeze(1)
-    by_query, by_gains = folded_query_vjp(rule, query, factor, by_pattern @ key_weights)
+    by_folded = by_pattern @ key_weights
+    _check_convergence("sum of the gradients by the queries", float(by_folded.sum()), np.inf)
+    by_query, by_gains = rule.fold_query_vjp(query, n_tokens, by_folded)
     by_key_weights = by_pattern.T @ folded
     if rule.normalize:
         # |k| = |xW| stands below the score: ∂|xW|/∂W = xᵀxW / |xW|

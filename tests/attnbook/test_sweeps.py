@@ -238,7 +238,7 @@ def test_what_a_kept_result_depends_on(tmp_path, trained, monkeypatch):
         replace(usual, cap=3),
         replace(usual, normalize=True),
         scaling.learned_temperature(),
-        scaling.with_gains(scaling.learned_temperature(), log_gain=1.0),
+        scaling.learned_temperature().with_gains(log_gain=1.0),
     ):
         assert remade(first, arms={USUAL: rule})
         assert not remade(first, arms={USUAL: rule})

@@ -215,12 +215,10 @@ RULES = [
     scaling.no_scaling(),
     scaling.inverse_width(3.0),
     scaling.fixed_temperature(0.7),
-    scaling.with_gains(scaling.learned_temperature(), log_gain=0.4),
-    scaling.with_gains(
-        scaling.query_temperature(5), query_gain=np.array([0.5, -0.2, 0.1, 0.3, -0.4])
-    ),
+    scaling.learned_temperature().with_gains(log_gain=0.4),
+    scaling.query_temperature(5).with_gains(query_gain=np.array([0.5, -0.2, 0.1, 0.3, -0.4])),
     scaling.query_key_norm(learned=False),
-    scaling.with_gains(scaling.query_key_norm(), log_gain=-0.3),
+    scaling.query_key_norm().with_gains(log_gain=-0.3),
     scaling.soft_cap(0.8),
     scaling.log_length(9),
 ]
@@ -261,7 +259,7 @@ def test_the_gradient_by_learned_gains_agrees_with_differences(rule):
         direction = rng.standard_normal(np.shape(got))
 
         def loss(step, name=name, direction=direction):
-            moved = scaling.with_gains(rule, **{name: rule.gains[name] + step * direction})
+            moved = rule.with_gains(**{name: rule.gains[name] + step * direction})
             return (scaled_dot_product_attention(*arrays, scale=moved) * cotangent).sum()
 
         wanted = oracles.derivative(loss, 1e-3)

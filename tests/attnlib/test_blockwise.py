@@ -36,10 +36,10 @@ ROOT = Path(__file__).parents[2]
 RULES = {
     "default": None,
     "sharp": 9.0,
-    "normalised": scaling.with_gains(scaling.query_key_norm(), log_gain=0.7),
+    "normalised": scaling.query_key_norm().with_gains(log_gain=0.7),
     "capped": scaling.soft_cap(1.5),
-    "by query": scaling.with_gains(
-        scaling.query_temperature(5), query_gain=np.array([0.4, -0.3, 0.2, 0.1, -0.5])
+    "by query": scaling.query_temperature(5).with_gains(
+        query_gain=np.array([0.4, -0.3, 0.2, 0.1, -0.5])
     ),
     "by length": scaling.log_length(3),
 }

@@ -167,7 +167,7 @@ def test_other_scales():
     longer = dataclasses.replace(square, scale=scaling.log_length(8))
     assert predict_variances(longer, 512, 64).logit == pytest.approx(4)
     assert predict_variances(longer, 512, 64, n_tokens=8).logit == pytest.approx(1)
-    learned = scaling.with_gains(scaling.learned_temperature(), log_gain=math.log(3))
+    learned = scaling.learned_temperature().with_gains(log_gain=math.log(3))
     predicted = predict_variances(dataclasses.replace(square, scale=learned), 512, 64)
     assert predicted.logit == predicted.within_row == pytest.approx(9)
     at_start = dataclasses.replace(square, scale=scaling.query_temperature(64))
@@ -589,7 +589,7 @@ def test_a_scale_that_is_too_large(scale):
     [
         scaling.query_key_norm(),
         scaling.soft_cap(50),
-        scaling.with_gains(scaling.query_temperature(2), query_gain=[0.0, 1.0]),
+        scaling.query_temperature(2).with_gains(query_gain=[0.0, 1.0]),
     ],
     ids=repr,
 )

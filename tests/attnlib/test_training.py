@@ -42,11 +42,9 @@ def rules(d_k: int) -> list[scaling.ScalingRule]:
         scaling.inverse_sqrt(),
         scaling.inverse_width(),
         scaling.fixed_temperature(1.7),
-        scaling.with_gains(scaling.learned_temperature(), log_gain=0.4),
-        scaling.with_gains(
-            scaling.query_temperature(d_k), query_gain=0.2 * rng.standard_normal(d_k)
-        ),
-        scaling.with_gains(scaling.query_key_norm(), log_gain=-0.3),
+        scaling.learned_temperature().with_gains(log_gain=0.4),
+        scaling.query_temperature(d_k).with_gains(query_gain=0.2 * rng.standard_normal(d_k)),
+        scaling.query_key_norm().with_gains(log_gain=-0.3),
         scaling.query_key_norm(learned=False),
         scaling.soft_cap(2),
         scaling.log_length(3),
@@ -707,5 +705,5 @@ def test_the_largest_exponent_of_learned_gains():
     for query, wanted in (([[1.0, 1.0], [0.5, -0.5]], 3.0), ([[1.0, 4.0], [0.0, 0.0]], 7.0)):
         assert training._largest_gain(rule, np.array(query)) == wanted
     assert training._largest_gain(scaling.learned_temperature(), np.ones((2, 3))) == 0
-    only_query = scaling.with_gains(scaling.query_temperature(1), query_gain=[0.25])
+    only_query = scaling.query_temperature(1).with_gains(query_gain=[0.25])
     assert training._largest_gain(only_query, np.ones((2, 1))) == 0.25
