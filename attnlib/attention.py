@@ -49,8 +49,8 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
     Parameters
     ----------
     n_queries, n_keys : int
-        Numbers of queries and keys. With fewer queries than keys the corner is at the top
-        left, as in PyTorch: the first query sees the first key only.
+        Numbers of queries, 0 or more, and of keys, 1 or more. With fewer queries than keys the
+        corner is at the top left, as in PyTorch: the first query sees the first key only.
 
     Returns
     -------
@@ -58,10 +58,8 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
 
     Raises
     ------
-    TypeError
-        If a number is not an integer.
-    ValueError
-        If there is no key, or a number is negative.
+    TypeError, ValueError
+        If a number is not as said.
 
     Notes
     -----

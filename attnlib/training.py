@@ -101,14 +101,8 @@ def initial_parameters(
 
     Parameters
     ----------
-    task : GroupMeanTask
-        The task.
-    d_k : int
-        Head width.
     scale : None, float, callable or ScalingRule
         As in :func:`attnlib.scaling.scaling_rule`; what the rule learns is among the parameters.
-    rng : numpy.random.Generator
-        Source of randomness.
     gains : float or mapping
         What the query and the key weights are multiplied by: one number for both, or numbers by
         name, 1 where none is given.
@@ -120,13 +114,6 @@ def initial_parameters(
     dict of str to numpy.ndarray
         ``query`` and ``key`` of shape (token_width, d_k), ``value`` of shape (token_width,
         payload_width), and the learned gains of the rule by name.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of a wrong type.
-    ValueError
-        If `d_k` is below 1, a gain is not finite or has an unknown name, or `dtype` is another.
 
     Notes
     -----
@@ -220,21 +207,13 @@ def loss_and_gradients(
     Parameters
     ----------
     parameters : mapping of str to numpy.ndarray
-        As :func:`initial_parameters` returns.
-    batch : Batch
-        Sequences, of the parameters' floating type.
+        As :func:`initial_parameters` returns, of the floating type of the batch.
     scale : None, float, callable or ScalingRule
         The scaling rule; its learned gains are taken from `parameters`.
 
-    Returns
-    -------
-    LossGradients
-
     Raises
     ------
-    TypeError
-        If `scale` is no scaling rule, `batch` no batch, or `parameters` no arrays by name.
-    ValueError
+    TypeError, ValueError
         If the parameters do not fit the batch or the rule.
     FloatingPointError
         If the loss exceeds 1e8, or a number overflows: the parameters have diverged.
@@ -329,33 +308,9 @@ def training_step(
     optimizer: Sgd | Adam,
     state: OptimizerState,
 ) -> tuple[float, dict[str, np.ndarray], OptimizerState]:
-    """Make one step: loss, gradients and update.
+    """Make one step: return the loss before it, the parameters after it, and the state.
 
-    Parameters
-    ----------
-    parameters : mapping of str to numpy.ndarray
-        As :func:`initial_parameters` returns.
-    batch : Batch
-        Sequences to learn from.
-    scale : None, float, callable or ScalingRule
-        The scaling rule.
-    optimizer : Sgd or Adam
-        The optimiser.
-    state : OptimizerState
-        Its memory.
-
-    Returns
-    -------
-    loss : float
-        Before the step.
-    parameters : dict of str to numpy.ndarray
-        After it.
-    state : OptimizerState
-
-    Raises
-    ------
-    TypeError, ValueError, FloatingPointError
-        As :func:`loss_and_gradients` and :func:`attnlib.optimizers.optimizer_step`.
+    Errors are those of :func:`loss_and_gradients` and :func:`attnlib.optimizers.optimizer_step`.
 
     Notes
     -----
@@ -388,10 +343,9 @@ class Learner:
     d_k : int
         Head width.
     scale : None, float, callable or ScalingRule
-        None means 1/√d_k; a number multiplies the scores; a callable takes d_k and the number
-        of keys and returns such a number.
+        As in :func:`attnlib.scaling.scaling_rule`.
     optimizer : Sgd or Adam
-        The optimiser with its learning rate.
+        The optimizer with its learning rate.
     initial_gain : float or mapping
         What the initial query and key weights are multiplied by; see :func:`initial_parameters`.
 
@@ -467,25 +421,10 @@ def train(
     initial_gain: Mapping[str, float] | float = 1.0,
     **conditions: Any,
 ) -> TrainingRun:
-    """Train the model once and measure it on the way.
+    """Train one model, as :func:`train_together` does several.
 
-    Parameters
-    ----------
-    seed : int
-        What all randomness comes from, not negative.
-    d_k, scale, optimizer, initial_gain
-        As :class:`Learner`.
-    **conditions
-        As :func:`train_together`.
-
-    Returns
-    -------
-    TrainingRun
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`train_together`.
+    The first arguments after the seed are those of :class:`Learner`, the others those of
+    :func:`train_together`.
 
     Notes
     -----
@@ -527,32 +466,18 @@ def train_together(
     seed : int
         What all randomness comes from, not negative.
     learners : iterable of Learner
-        What to train.
+        What to train; the runs are returned in this order.
     task : GroupMeanTask, optional
         Sizes of the task; by default 8 groups of 4 tokens, 32 tags.
-    steps : int
-        Number of steps.
-    batch_size, test_size : int
-        Sequences of a step, and of the test set.
+    steps, batch_size, test_size : int
+        Number of steps, sequences of a step, and of the test set.
     record_at : sequence of int, optional
-        Numbers of steps after which to measure; by default 0, 10, 30, 100, 300 and 1000 as far
-        as there are so many, and the last.
+        Numbers of steps after which to measure, at most `steps`; by default 0, 10, 30, 100, 300
+        and 1000 as far as there are so many, and the last.
     dtype : data type
         float64 or float32.
     progress : bool
         Whether a terminal shows a progress bar once two seconds have passed.
-
-    Returns
-    -------
-    list of TrainingRun
-        In the order of `learners`.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of a wrong type.
-    ValueError
-        If a number is out of range, or `record_at` asks for a step that is not made.
 
     Notes
     -----
@@ -709,13 +634,6 @@ def steps_to_loss(steps: ArrayLike, loss: ArrayLike, level: float) -> Any:
     -------
     numpy.ndarray or float
         One number for each run; infinity if the level was not reached at any measurement.
-
-    Raises
-    ------
-    TypeError
-        If `level` is no number.
-    ValueError
-        If `loss` does not have one entry for each of `steps`.
 
     Notes
     -----

