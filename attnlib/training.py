@@ -252,7 +252,7 @@ def _loss_and_gradients(
     tokens, (size, n_tokens) = batch.tokens, batch.tokens.shape[:2]
 
     query = batch.query_tokens @ query_weights
-    _check_convergence("sum of the queries", float(query.sum()), np.inf)
+    _check_finite("queries", query)
     if rule.gains:
         bound = float(np.log(np.finfo(query.dtype).max))
         _check_convergence("logarithm of a learned gain", _largest_gain(rule, query), bound)
@@ -273,7 +273,7 @@ def _loss_and_gradients(
     by_products = by_logits * rule.cap_slope(logits) / lengths
     by_pattern = (by_products[:, None, :] @ tokens).squeeze(1)
     by_folded = by_pattern @ key_weights
-    _check_convergence("sum of the gradients by the queries", float(by_folded.sum()), np.inf)
+    _check_finite("gradients by the queries", by_folded)
     by_query, by_gains = rule.fold_query_vjp(query, n_tokens, by_folded)
     by_key_weights = by_pattern.T @ folded
     if rule.normalize:
@@ -293,6 +293,11 @@ def _largest_gain(rule: ScalingRule, query: np.ndarray) -> float:
     """Return the largest magnitude that is an exponent in a learned gain."""
     direction = rule.gains.get("query_gain", np.zeros(query.shape[1]))
     return float(max(abs(rule.gains.get("log_gain", 0.0)), np.abs(query @ direction).max()))
+
+
+def _check_finite(name: str, array: np.ndarray) -> None:
+    """Raise unless the numbers are finite; then their sum is, short of the end of the range."""
+    _check_convergence(f"sum of the {name}", float(array.sum()), np.inf)
 
 
 def _check_convergence(name: str, number: float, bound: float) -> None:
@@ -565,12 +570,15 @@ class _Training:
 
     def run(self, seed: int, steps: np.ndarray, matches: np.ndarray) -> TrainingRun:
         """Return what was measured."""
-        columns = _Record(*map(np.array, zip(*self.records, strict=True)))
+        columns = {
+            name: np.array([getattr(record, name) for record in self.records])
+            for name in _Record._fields
+        }
         return TrainingRun(
             seed=seed,
             learner=self.learner,
             steps=steps,
-            **columns._asdict(),
+            **columns,
             matches=matches,
             parameters=self.parameters,
             diverged=self.diverged,

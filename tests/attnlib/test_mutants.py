@@ -347,8 +347,8 @@ class TrainingMutants(Mutants):
     module = "training"
     least = 150
     equivalent: ClassVar = {
-        "the sum and the mean of the queries are infinite together": [
-            "_loss_and_gradients: query.sum() -> query.mean()",
+        "the sum and the mean are infinite together": [
+            "_check_finite: array.sum() -> array.mean()",
         ],
         "the range has an end so large that 1 more does not matter": [
             (

@@ -87,6 +87,10 @@ def test_a_batch_follows_the_rules_of_the_task(task):
             assert target[column] == pytest.approx(mean, abs=1e-15)
 
 
+def test_there_may_be_as_many_groups_as_tags():
+    assert GroupMeanTask(4, 1, n_tags=4).n_groups == 4
+
+
 def test_which_tokens_match():
     batch = example(size=20)
     matches = matching_tokens(SMALL, batch)
@@ -314,6 +318,34 @@ def test_what_has_diverged_is_said_to_be():
         else:
             with pytest.raises(FloatingPointError, match="loss"):
                 loss_and_gradients(huge, of_size)
+
+
+def test_gradients_that_overflow_have_diverged():
+    batch = example()
+    parameters = initial_parameters(SMALL, 3, rng=np.random.default_rng(5))
+    # queries so short that the scores stay moderate, keys so long that the gradient does not
+    extreme = {"query": parameters["query"] * 1e-308, "key": parameters["key"] * 1e307}
+    upstream = {"value": parameters["value"] * 1e3}
+    with pytest.raises(
+        FloatingPointError, match=r"gradients by the queries must .* got -?(inf|nan)"
+    ):
+        loss_and_gradients(parameters | extreme | upstream, batch)
+
+
+def test_a_run_that_has_diverged_stays_so():
+    good = example()
+    bad = good._replace(targets=good.targets + 1e6)
+    for spoil in ("measure", "step"):
+        run = training._Training(
+            Learner(3, None, Sgd(0.1)), SMALL, np.random.SeedSequence(1), float
+        )
+        getattr(run, spoil)(bad)
+        assert run.diverged
+        before = run.parameters
+        run.step(good)
+        assert run.parameters is before
+        run.measure(good)
+        assert run.records[-1].loss == np.inf
 
 
 # the optimisers
