@@ -29,11 +29,9 @@ def from_heads(call: AttentionCall, gradient: np.ndarray, like: np.ndarray) -> n
     return sum_to_shape(gradient.reshape(*call.shape[:-2], *gradient.shape[1:]), like.shape)
 
 
-def folded_heads(call: AttentionCall) -> list[np.ndarray]:
-    """Return queries, keys and values by head, with the scaling rule in queries and keys."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        query = call.rule.fold_query(call.query, call.shape[-1])
-        return [by_head(call, x) for x in (query, call.rule.fold_key(call.key), call.value)]
+def heads_of(call: AttentionCall) -> list[np.ndarray]:
+    """Return queries, keys and values by head; the scaling rule has been applied to keys only."""
+    return [by_head(call, x) for x in (call.query, call.rule.fold_key(call.key), call.value)]
 
 
 def threads_for(call: AttentionCall) -> int:

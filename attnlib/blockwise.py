@@ -64,7 +64,7 @@ def blockwise_attention(
     (10000, 16)
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
-    output, _, _ = _forward(call, *tiling.folded_heads(call))
+    output, _, _ = _forward(call, *tiling.heads_of(call))
     return output.reshape(*call.shape[:-1], output.shape[-1]).astype(call.dtype, copy=False)
 
 
@@ -125,7 +125,7 @@ def _forward(
 
     def attend(heads: slice, rows: slice, *, careful: bool) -> bool:
         """Write what some queries get, and say whether nothing left the range of the numbers."""
-        q = query[heads, rows]
+        q = call.rule.fold_query(query[heads, rows], call.shape[-1])
         bound = tiling.longest(q) * longest_key  # of all scores; if finite, so are they
         online = careful or not min(bound, call.rule.cap or bound) < limit
         out = output[heads, rows]
@@ -169,7 +169,7 @@ def _forward(
 
 def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
     """Return the gradients by folded queries, by folded keys and by values, by head."""
-    query, key, value = tiling.folded_heads(call)
+    query, key, value = tiling.heads_of(call)
     by_query = np.zeros_like(query)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         output, peaks, totals = _forward(call, query, key, value)
@@ -180,7 +180,7 @@ def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
     def carry_back(some_tiles: list[tiling.Tile]) -> list[np.ndarray]:
         by_key, by_value = np.zeros_like(key), np.zeros_like(value)
         for heads, rows in some_tiles:
-            q = query[heads, rows]
+            q = call.rule.fold_query(query[heads, rows], call.shape[-1])
             for keys in tiling.key_slices(call, rows):
                 exps = tiling.tile_scores(call, q, key[heads, keys])
                 slope = call.rule.cap_slope(exps)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import attnlib
 from attnlib import _validation
@@ -422,12 +423,7 @@ TOGETHER = [
         )
     ),
     *(
-        (
-            name,
-            {"query": Q, "key": K, "value": V, "cotangent": 1.0} | bad,
-            blamed,
-            shown,
-        )
+        (name, {"query": Q, "key": K, "value": V, "cotangent": 1.0} | bad, blamed, shown)
         for name in ("attention_vjp", "blockwise_attention_vjp")
         for bad, blamed, shown in (
             ({"value": V * 1e200, "cotangent": 1e200}, "value and cotangent", "1e+200"),
@@ -489,7 +485,7 @@ def test_the_valid_call_is_valid(name):
     before = {k: np.array(v) for k, v in valid_call(name).items() if isinstance(v, np.ndarray)}
     getattr(attnlib, name)(**valid_call(name))
     for argument, copy in before.items():
-        np.testing.assert_array_equal(valid_call(name)[argument], copy)
+        assert_array_equal(valid_call(name)[argument], copy)
 
 
 def test_no_function_or_argument_is_left_out():

@@ -39,8 +39,8 @@ class SoftmaxMutants(Mutants):
     least = 70
     equivalent: ClassVar = {
         "where a weight is 0 its logarithm is multiplied by it": [
-            "_wide_entropy: np.zeros_like -> np.ones_like",
-        ],
+            "_wide_entropy: np.zeros_like -> np.ones_like"
+        ]
     }
 
 
@@ -94,7 +94,7 @@ class ScalingMutants(Mutants):
             (
                 "ScalingRule.fold_query_vjp: (by_log_gain * q).reshape(-1, q.shape[-1]) -> "
                 "(by_log_gain * q).reshape(-2, q.shape[-1])"
-            ),
+            )
         ],
         "a zero vector over any number is zero, and passes nothing on": [
             "_directions: length[length == 0] = 1 -> length[length == 0] = 2",
@@ -115,9 +115,7 @@ class BlockwiseMutants(Mutants):
             ),
             "blockwise_attention_vjp: [call] * 3 -> [call] * 4",
         ],
-        "0 over any number is 0": [
-            "_forward: total[total == 0] = 1 -> total[total == 0] = 2",
-        ],
+        "0 over any number is 0": ["_forward: total[total == 0] = 1 -> total[total == 0] = 2"],
         "a check, a maximum or a second look too many costs time only": [
             "_forward: np.isfinite -> np.isnan (2)",
             (
@@ -148,7 +146,7 @@ class OnlineMutants(Mutants):
             (
                 "online_attention: checked_call(query, key, value, None, False, None) -> "
                 "checked_call(query, key, value, None, True, None)"
-            ),
+            )
         ],
         "blocks of every size give the same": ["online_attention: 512 -> 563"],
     }
@@ -162,7 +160,7 @@ class TilesMutants(Mutants):
             (
                 "tiles: min(SIDE, -(-n_queries * n_heads // n_threads)) or 1 -> "
                 "min(SIDE, -(-n_queries * n_heads // n_threads)) or 2"
-            ),
+            )
         ],
         "a check too many costs time only": ["tile_scores: False -> True"],
         "the range has an end so large that 1 more, or just there, does not matter": [
@@ -182,7 +180,7 @@ class ValidationMutants(Mutants):
     equivalent: ClassVar = {
         "no array has fewer than 0 dimensions": ["float_array: 0 -> -1"],
         "a rounded sum that meets the bound exactly may fall on either side": [
-            "distribution: np.abs(totals - 1) > allowed -> np.abs(totals - 1) >= allowed",
+            "distribution: np.abs(totals - 1) > allowed -> np.abs(totals - 1) >= allowed"
         ],
     }
 
@@ -192,14 +190,14 @@ class ScoresMutants(Mutants):
     least = 350
     equivalent: ClassVar = {
         "the largest entry of a covariance is positive; what differs is refused either way": [
-            "_checked_covariance: np.abs(matrix) -> np.positive(matrix)",
+            "_checked_covariance: np.abs(matrix) -> np.positive(matrix)"
         ],
         "read only once the matrix is known to be square": [
             "_checked_covariance: matrix.shape[0] -> matrix.shape[1]",
             "_checked_covariance: matrix.shape[0] -> matrix.shape[-1]",
         ],
         "the next line refuses a vector as well, in other words": [
-            "_checked_covariance: ndim=2 -> ndim=1",
+            "_checked_covariance: ndim=2 -> ndim=1"
         ],
         "at order 50 and nearby both ways to compute the Bessel function hold": [
             "_log_bessel_k: order < 50 -> order <= 50",
@@ -211,17 +209,17 @@ class ScoresMutants(Mutants):
             "_log_bessel_k: order or 1.0 -> order or -1.0",
         ],
         "beyond either number K is 0 in floating point": [
-            "_log_bessel_k: 100000000.0 -> 110000000.00000001",
+            "_log_bessel_k: 100000000.0 -> 110000000.00000001"
         ],
         "stands where the limit at 0 is taken instead": [
-            "score_pdf: np.where(size > 0, size, 1.0) -> np.where(size > 0, size, 1.1)",
+            "score_pdf: np.where(size > 0, size, 1.0) -> np.where(size > 0, size, 1.1)"
         ],
         "the logarithm of Γ(0) is infinite too": [
             (
                 "score_pdf: np.inf if d_k == 1 else gammaln(order) + (order - 1) * math.log(2) + "
                 "constant -> np.inf if d_k == 0 else gammaln(order) + (order - 1) * math.log(2) + "
                 "constant"
-            ),
+            )
         ],
         "more effort or accuracy than the integral needs": [
             "score_sf: limit=200 -> limit=220",
@@ -275,9 +273,7 @@ class SaturationMutants(Mutants):
             "expected_maximum: 2 * math.log(n) -> 1 * math.log(n)",
             "expected_maximum: math.log(n) -> math.log1p(n)",
         ],
-        "the last of two axes is the second": [
-            "sample_row_statistics: axis=-1 -> axis=1",
-        ],
+        "the last of two axes is the second": ["sample_row_statistics: axis=-1 -> axis=1"],
     }
 
 
@@ -295,14 +291,14 @@ class GradientsMutants(Mutants):
             (
                 "gradient_statistics: np.where(longest > 0, longest, 1) -> "
                 "np.where(longest > 0, longest, 2)"
-            ),
+            )
         ],
         "a vector and its opposite are equally long": [
             (
                 "sample_layer_key_gradients: received += softmax_vjp(p, "
                 "rng.standard_normal(p.shape)).T @ queries -> received -= softmax_vjp(p, "
                 "rng.standard_normal(p.shape)).T @ queries"
-            ),
+            )
         ],
     }
 
@@ -316,10 +312,10 @@ class InitializationMutants(Mutants):
                 "sample_tokens: math.sqrt(cosine) * shared + math.sqrt(1 - cosine) * "
                 "layer_norm(own) -> math.sqrt(cosine) * shared - math.sqrt(1 - cosine) * "
                 "layer_norm(own)"
-            ),
+            )
         ],
         "a normal number that meets the bound exactly has probability 0": [
-            "_draw: np.abs(entries) > TRUNCATION -> np.abs(entries) >= TRUNCATION",
+            "_draw: np.abs(entries) > TRUNCATION -> np.abs(entries) >= TRUNCATION"
         ],
         "the last of two axes is the second": ["_variances_of: axis=-1 -> axis=1"],
     }
@@ -348,16 +344,16 @@ class TrainingMutants(Mutants):
     least = 150
     equivalent: ClassVar = {
         "the sum and the mean are infinite together": [
-            "_check_finite: array.sum() -> array.mean()",
+            "_check_finite: array.sum() -> array.mean()"
         ],
         "the range has an end so large that 1 more does not matter": [
             (
                 "_loss_and_gradients: np.log(np.finfo(query.dtype).max) -> "
                 "np.log1p(np.finfo(query.dtype).max)"
-            ),
+            )
         ],
         "one more turn, in which nothing is measured and nothing learned": [
-            "train_together: n_steps + 1 -> n_steps + 2",
+            "train_together: n_steps + 1 -> n_steps + 2"
         ],
     }
 

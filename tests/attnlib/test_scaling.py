@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import oracles
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from attnlib import ScalingRule, scaling
 
@@ -77,9 +78,9 @@ def test_a_rule_turns_scores_into_the_logits_of_its_source(name):
     before = q.copy(), k.copy()
     got = rules()[name].logits(q, k)
     wanted = [[float(logits_in_digits(name, a, b)) for b in k] for a in q]
-    np.testing.assert_allclose(got, wanted, rtol=1e-13)
-    np.testing.assert_array_equal(q, before[0])
-    np.testing.assert_array_equal(k, before[1])
+    assert_allclose(got, wanted, rtol=1e-13)
+    assert_array_equal(q, before[0])
+    assert_array_equal(k, before[1])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,7 +90,7 @@ def test_short_floating_types_are_kept(name, dtype):
     rule = rules()[name]
     got = rule.logits(q, k)
     assert got.dtype == dtype
-    np.testing.assert_allclose(
+    assert_allclose(
         got, rule.logits(q.astype(float), k.astype(float)), atol=40 * np.finfo(dtype).eps
     )
     by_query, _ = rule.fold_query_vjp(q, KEYS, q)
@@ -112,13 +113,11 @@ def test_gradients_agree_with_differences(name):
     def moved_key(step):
         return (rule.fold_key(k + step * direction_k) * upstream_k).sum()
 
-    np.testing.assert_allclose(
+    assert_allclose(
         (by_query * direction_q).sum(), oracles.derivative(moved_query, 1e-3), rtol=1e-10
     )
     by_key = rule.fold_key_vjp(k, upstream_k)
-    np.testing.assert_allclose(
-        (by_key * direction_k).sum(), oracles.derivative(moved_key, 1e-3), rtol=1e-10
-    )
+    assert_allclose((by_key * direction_k).sum(), oracles.derivative(moved_key, 1e-3), rtol=1e-10)
     assert set(gains) == set(rule.gains)
     for gain, got in gains.items():
         along = rng.standard_normal(np.shape(got))
@@ -127,9 +126,7 @@ def test_gradients_agree_with_differences(name):
             other = rule.with_gains(**{gain: rule.gains[gain] + step * along})
             return (other.fold_query(q, KEYS) * upstream_q).sum()
 
-        np.testing.assert_allclose(
-            (got * along).sum(), oracles.derivative(moved_gain, 1e-3), rtol=1e-10
-        )
+        assert_allclose((got * along).sum(), oracles.derivative(moved_gain, 1e-3), rtol=1e-10)
 
 
 def test_the_slope_of_the_cap_agrees_with_differences():
@@ -146,12 +143,12 @@ def test_the_slope_of_the_cap_agrees_with_differences():
 def test_learned_gains_start_where_they_change_nothing():
     q, k = draw(5)
     plain = scaling.inverse_sqrt().logits(q, k)
-    np.testing.assert_array_equal(scaling.learned_temperature().logits(q, k), plain)
-    np.testing.assert_array_equal(scaling.query_temperature(WIDTH).logits(q, k), plain)
-    np.testing.assert_array_equal(
+    assert_array_equal(scaling.learned_temperature().logits(q, k), plain)
+    assert_array_equal(scaling.query_temperature(WIDTH).logits(q, k), plain)
+    assert_array_equal(
         scaling.query_key_norm().logits(q, k), scaling.query_key_norm(learned=False).logits(q, k)
     )
-    np.testing.assert_allclose(scaling.log_length(KEYS).logits(q, k), plain, rtol=1e-15)
+    assert_allclose(scaling.log_length(KEYS).logits(q, k), plain, rtol=1e-15)
 
 
 @pytest.mark.parametrize("size", [1e-320, 1e-200, 1.0, 1e200, 1.7e308])
@@ -159,10 +156,10 @@ def test_directions_survive_extreme_lengths(size):
     x = np.array([[3.0, 0.0, -4.0]]) * (size / 4)
     rtol = 1e-3 if size < 1e-300 else 1e-14
     got = scaling.query_key_norm().fold_key(x)
-    np.testing.assert_allclose(got, [[0.6, 0.0, -0.8]], rtol=rtol)
+    assert_allclose(got, [[0.6, 0.0, -0.8]], rtol=rtol)
     if size > 1:
         across = scaling.query_key_norm().fold_key_vjp(x, np.array([[0.0, size, 0.0]]))
-        np.testing.assert_allclose(across, [[0.0, 0.8, 0.0]], rtol=rtol)
+        assert_allclose(across, [[0.0, 0.8, 0.0]], rtol=rtol)
 
 
 def test_a_zero_vector_stays_zero_and_passes_nothing_on():
@@ -243,17 +240,15 @@ def test_one_vector_is_folded_as_one_of_many(name):
     rule = rules()[name]
     q, k = draw(6)
     upstream = draw(7)[0]
-    np.testing.assert_allclose(rule.fold_query(q[0], KEYS), rule.fold_query(q, KEYS)[0], rtol=1e-14)
-    np.testing.assert_array_equal(rule.fold_key(k[0]), rule.fold_key(k)[0])
+    assert_allclose(rule.fold_query(q[0], KEYS), rule.fold_query(q, KEYS)[0], rtol=1e-14)
+    assert_array_equal(rule.fold_key(k[0]), rule.fold_key(k)[0])
     alone, gains = rule.fold_query_vjp(q[0], KEYS, upstream[0])
     among, wanted = rule.fold_query_vjp(q[:1][None], KEYS, upstream[:1][None])
-    np.testing.assert_allclose(alone, among[0, 0], rtol=1e-14)
+    assert_allclose(alone, among[0, 0], rtol=1e-14)
     for gain in gains:
-        np.testing.assert_allclose(gains[gain], wanted[gain], rtol=1e-13)
-    np.testing.assert_allclose(
-        rule.fold_key_vjp(k[0], upstream[0]),
-        rule.fold_key_vjp(k[:1], upstream[:1])[0],
-        rtol=1e-14,
+        assert_allclose(gains[gain], wanted[gain], rtol=1e-13)
+    assert_allclose(
+        rule.fold_key_vjp(k[0], upstream[0]), rule.fold_key_vjp(k[:1], upstream[:1])[0], rtol=1e-14
     )
 
 
