@@ -59,7 +59,7 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError
-        If a number is not as said.
+        If a number is not as described.
 
     Notes
     -----

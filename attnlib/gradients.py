@@ -92,7 +92,7 @@ def gradient_statistics(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said, or there is no length along `axis`.
+        If an argument is not as described, or there is no length along `axis`.
 
     Notes
     -----
@@ -143,7 +143,7 @@ def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said.
+        If an argument is not as described.
 
     Notes
     -----
@@ -279,7 +279,7 @@ def sample_query_gradients(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said, or `scale` makes logits overflow.
+        If an argument is not as described, or `scale` makes logits overflow.
 
     Notes
     -----

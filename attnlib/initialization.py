@@ -406,7 +406,7 @@ def predict_variances(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said, or the initializer's `std` returns no number in range.
+        If an argument is not as described, or the initializer's `std` returns no number in range.
 
     Notes
     -----
@@ -534,7 +534,7 @@ def sample_tokens(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said.
+        If an argument is not as described.
 
     Notes
     -----

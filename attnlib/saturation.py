@@ -166,7 +166,7 @@ def concentration_bound(logit_std: float, n_keys: int) -> float:
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said.
+        If an argument is not as described.
 
     Notes
     -----
@@ -246,7 +246,7 @@ def sample_row_statistics(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said, or `scale` makes logits overflow.
+        If an argument is not as described, or `scale` makes logits overflow.
 
     Notes
     -----

@@ -68,7 +68,7 @@ def score_moments(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said.
+        If an argument is not as described.
 
     Notes
     -----
@@ -238,7 +238,7 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said.
+        If an argument is not as described.
 
     Notes
     -----
@@ -366,7 +366,7 @@ def sample_scores(d_k: int, size: int | tuple[int, ...], *, rng: np.random.Gener
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as said.
+        If an argument is not as described.
 
     Notes
     -----
