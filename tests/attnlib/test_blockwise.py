@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import oracles
 import pytest
-from attention_calls import LEADS, calls, draw_inputs, upstream
+from attention_calls import LEADS, RULE_NAMES, calls, draw_inputs, rules, upstream
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -34,16 +34,7 @@ from attnlib import (
 from attnlib._calls import checked_call
 
 ROOT = Path(__file__).parents[2]
-RULES = {
-    "default": None,
-    "sharp": 9.0,
-    "normalised": scaling.query_key_norm().with_gains(log_gain=0.7),
-    "capped": scaling.soft_cap(1.5),
-    "by query": scaling.query_temperature(5).with_gains(
-        query_gain=np.array([0.4, -0.3, 0.2, 0.1, -0.5])
-    ),
-    "by length": scaling.log_length(3),
-}
+NUMBERS = {"default": None, "sharp": 9.0}
 
 
 @pytest.fixture(params=[1, 2, 3], ids=lambda side: f"tiles of {side}")
@@ -113,12 +104,12 @@ def test_leading_axes_broadcast(lead, sizes, is_causal):
 
 
 @pytest.mark.usefixtures("small_tiles")
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", [*NUMBERS, *RULE_NAMES])
 @pytest.mark.parametrize("masked", [False, True])
 def test_every_rule_and_mask_as_in_dense_attention(name, masked):
     rng = np.random.default_rng(2)
     arrays = draw_inputs(rng, lead=(2, 3), n_q=5, n_k=7)
-    options = {"scale": RULES[name], "is_causal": masked}
+    options = {"scale": (NUMBERS | rules(5))[name], "is_causal": masked}
     if masked:
         options["attn_mask"] = np.where(rng.random((2, 1, 5, 7)) < 0.3, -np.inf, 0.5)
     cotangent = upstream(arrays, rng)

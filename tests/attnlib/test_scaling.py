@@ -9,36 +9,13 @@ import mpmath
 import numpy as np
 import oracles
 import pytest
+from attention_calls import RULE_NAMES, query_gain, rules
 from numpy.testing import assert_allclose, assert_array_equal
 
 from attnlib import ScalingRule, scaling
 
 WIDTH, KEYS = 4, 7
-GAIN = np.array([0.3, -0.2, 0.5, 0.1])
-
-
-def rules() -> dict[str, ScalingRule]:
-    """Every rule, with gains that are not zero; made anew, so that an altered one is noticed."""
-    learned, normed = scaling.learned_temperature(), scaling.query_key_norm()
-    both = {"log_gain": 0.2, "query_gain": GAIN}
-    return {
-        "none": scaling.no_scaling(),
-        "inverse root": scaling.inverse_sqrt(),
-        "inverse width": scaling.inverse_width(3),
-        "temperature": scaling.fixed_temperature(2.5),
-        "learned": learned.with_gains(log_gain=0.4),
-        "by query": scaling.query_temperature(WIDTH).with_gains(query_gain=GAIN),
-        "direction": scaling.query_key_norm(learned=False),
-        "direction, learned": normed.with_gains(log_gain=-0.6),
-        "capped": scaling.soft_cap(0.7),
-        "by length": scaling.log_length(3),
-        "both gains": ScalingRule(
-            "both", lambda d_k, n_keys: n_keys / d_k, normalize=True, cap=1.2, gains=both
-        ),
-    }
-
-
-NAMES = list(rules())
+GAIN = query_gain(WIDTH)
 
 
 def logits_in_digits(name: str, q: list[float], k: list[float]) -> mpmath.mpf:
@@ -72,22 +49,22 @@ def draw(seed: int, dtype: type = float) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RULE_NAMES)
 def test_a_rule_turns_scores_into_the_logits_of_its_source(name):
     q, k = draw(1)
     before = q.copy(), k.copy()
-    got = rules()[name].logits(q, k)
+    got = rules(WIDTH)[name].logits(q, k)
     wanted = [[float(logits_in_digits(name, a, b)) for b in k] for a in q]
     assert_allclose(got, wanted, rtol=1e-13)
     assert_array_equal(q, before[0])
     assert_array_equal(k, before[1])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RULE_NAMES)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 def test_short_floating_types_are_kept(name, dtype):
     q, k = draw(2, dtype)
-    rule = rules()[name]
+    rule = rules(WIDTH)[name]
     got = rule.logits(q, k)
     assert got.dtype == dtype
     assert_allclose(
@@ -98,9 +75,9 @@ def test_short_floating_types_are_kept(name, dtype):
     assert by_query.dtype == by_key.dtype == dtype
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RULE_NAMES)
 def test_gradients_agree_with_differences(name):
-    rule = rules()[name]
+    rule = rules(WIDTH)[name]
     q, k = draw(3)
     rng = np.random.default_rng(4)
     direction_q, direction_k = rng.standard_normal(q.shape), rng.standard_normal(k.shape)
@@ -235,9 +212,9 @@ def test_what_is_learned():
     assert scaling.query_temperature(3).gains["query_gain"].tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", RULE_NAMES)
 def test_one_vector_is_folded_as_one_of_many(name):
-    rule = rules()[name]
+    rule = rules(WIDTH)[name]
     q, k = draw(6)
     upstream = draw(7)[0]
     assert_allclose(rule.fold_query(q[0], KEYS), rule.fold_query(q, KEYS)[0], rtol=1e-14)
@@ -312,7 +289,7 @@ BAD = [
     ),
     (lambda: steep(1000.0).fold_query([[1.0]], 4), ValueError, "query_gain", "1e+03"),
     (lambda: steep(1000.0).fold_query([[0.0], [2.0]], 4), ValueError, "query_gain", "2e+03"),
-    (lambda: rules()["by query"].fold_query(np.ones((2, 5)), 3), ValueError, "query", "5"),
+    (lambda: rules(WIDTH)["by query"].fold_query(np.ones((2, 5)), 3), ValueError, "query", "5"),
     (lambda: plain().fold_query(np.ones((3, 0)), 3), ValueError, "query", "0)"),
     (lambda: plain().fold_query(1.0, 3), ValueError, "query", "()"),
     (lambda: plain().fold_key(np.ones((3, 0))), ValueError, "key", "0)"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attention_calls import RULE_NAMES, rules
 
 from attnlib import attention, scaling, training
 from attnlib._progress import progress_bar
@@ -35,21 +36,13 @@ SMALL = GroupMeanTask(n_groups=3, group_size=2, n_tags=5, tag_width=3, payload_w
 TASKS = [GroupMeanTask(), SMALL, GroupMeanTask(4, 1, 4, 2, 3), GroupMeanTask(1, 3, 1, 1, 1)]
 
 
-def rules(d_k: int) -> list[scaling.ScalingRule]:
-    rng = np.random.default_rng(d_k)
-    return [
-        scaling.no_scaling(),
-        scaling.inverse_sqrt(),
-        scaling.inverse_width(),
-        scaling.fixed_temperature(1.7),
-        scaling.learned_temperature().with_gains(log_gain=0.4),
-        scaling.query_temperature(d_k).with_gains(query_gain=0.2 * rng.standard_normal(d_k)),
-        scaling.query_key_norm().with_gains(log_gain=-0.3),
-        scaling.query_key_norm(learned=False),
-        scaling.soft_cap(2),
-        scaling.log_length(3),
-        scaling.scaling_rule(lambda d_k, n_keys: 0.3 * n_keys / d_k),
-    ]
+def rule_of(name: str, d_k: int) -> scaling.ScalingRule:
+    """Return a rule of the common table, or one that a callable stands for."""
+    own = scaling.scaling_rule(lambda d_k, n_keys: 0.3 * n_keys / d_k)
+    return (rules(d_k) | {"of one's own": own})[name]
+
+
+EVERY_RULE = [*RULE_NAMES, "of one's own"]
 
 
 def example(task: GroupMeanTask = SMALL, *, size: int = 4, seed: int = 3, dtype=np.float64):
@@ -181,9 +174,9 @@ def test_initial_gains():
 
 
 @pytest.mark.parametrize("d_k", [2, 7])
-@pytest.mark.parametrize("place", range(11))
-def test_loss_and_weights_against_attention_with_keys(d_k, place):
-    rule = rules(d_k)[place]
+@pytest.mark.parametrize("name", EVERY_RULE)
+def test_loss_and_weights_against_attention_with_keys(d_k, name):
+    rule = rule_of(name, d_k)
     batch = example()
     parameters = initial_parameters(SMALL, d_k, rule, rng=np.random.default_rng(5))
     result = loss_and_gradients(parameters, batch, rule)
@@ -218,10 +211,10 @@ def differences(parameters, name, loss, *, step=4e-3):
     return gradient
 
 
-@pytest.mark.parametrize("place", range(11))
-def test_gradients_against_differences(place):
+@pytest.mark.parametrize("rule_name", EVERY_RULE)
+def test_gradients_against_differences(rule_name):
     task = GroupMeanTask(2, 2, 3, 2, 1)
-    rule = rules(3)[place]
+    rule = rule_of(rule_name, 3)
     batch = example(task, size=3)
     parameters = initial_parameters(task, 3, rule, rng=np.random.default_rng(6))
     gradients = loss_and_gradients(parameters, batch, rule).parameters
@@ -249,7 +242,7 @@ def test_a_key_without_a_direction_matches_nothing():
 
 
 def test_float32_stays_float32():
-    for rule in rules(3):
+    for rule in rules(3).values():
         batch = example(dtype=np.float32)
         parameters = initial_parameters(
             SMALL, 3, rule, rng=np.random.default_rng(5), dtype=np.float32
