@@ -114,22 +114,15 @@ def scaled_dot_product_attention(
     -------
     output : numpy.ndarray, shape (..., n_queries, d_v)
         float32 if all three arrays are; float16 is computed in float32. A query that may attend
-        to no key gets zeros.
+        to no key gets zeros, where :func:`softmax` refuses the row.
     weights : numpy.ndarray, shape (..., n_queries, n_keys)
         Only with ``return_weights=True``. Each row sums to 1, or is 0 if fully masked.
 
     Raises
     ------
-    TypeError
-        If an array does not hold real numbers, `scale` is no number or rule, `attn_mask` is
-        neither boolean nor floating, or `is_causal` is not True or False.
-    ValueError
-        If shapes do not fit, there is no key, a number is NaN or infinite, `scale` is
-        negative, or a score overflows.
-
-    See Also
-    --------
-    attnlib.softmax : Refuses a row in which nothing is visible, where this gives zeros.
+    TypeError, ValueError
+        If an argument is not as described, shapes do not fit, there is no key, a number is NaN
+        or infinite, or a score overflows.
 
     Notes
     -----
@@ -234,10 +227,6 @@ def attention_vjp(
     TypeError, ValueError
         As :func:`scaled_dot_product_attention`, or if `cotangent` does not fit the output or a
         gradient overflows.
-
-    See Also
-    --------
-    attnlib.blockwise_attention_vjp : The same without the matrix of weights.
 
     Notes
     -----

@@ -260,16 +260,8 @@ def sample_query_gradients(
 
     Parameters
     ----------
-    d_k : int
-        Width of one head's query and key, whose components are standard normal.
-    n_keys : int
-        Number of keys of each row.
-    n_rows : int
-        Number of rows, each with a query and keys of its own.
-    scale : float, optional
-        What the raw scores are multiplied by, not negative; ``None`` means 1/√d_k.
-    rng : numpy.random.Generator
-        Source of randomness.
+    d_k, n_keys, n_rows, scale, rng
+        As in :func:`sample_row_statistics`; each row has a query and keys of its own.
 
     Returns
     -------

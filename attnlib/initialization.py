@@ -1,4 +1,4 @@
-"""What the usual initialisers make of q, k and the logits: predicted, and measured.
+"""What the usual initializers make of q, k and the logits: predicted, and measured.
 
 Tokens are outputs of LayerNorm with gain 1 and bias 0, so that the squared length of a token x of
 width d_model is exactly d_model; q = x W_q + b_q and k = y W_k + b_k, where all entries of W_q,
@@ -291,7 +291,7 @@ INITIALIZERS: Mapping[str, Initializer] = MappingProxyType(
         ),
     }
 )
-"""The usual initialisers by a short key. All of them start biases at 0 but ``linear_bias``.
+"""The usual initializers by a short key. All of them start biases at 0 but ``linear_bias``.
 
 The chapter on initialization compares them.
 """
@@ -420,14 +420,9 @@ def predict_variances(
 
     Examples
     --------
-    PyTorch's own module starts with logits of variance 1/4:
-
     >>> from attnlib import INITIALIZERS, predict_variances
     >>> predict_variances(INITIALIZERS["multihead_attention"], 512, 64).logit
     0.25
-
-    Softmax sees less of it if the tokens point the same way:
-
     >>> round(predict_variances(INITIALIZERS["t5"], 512, 64, token_cosine=0.9).within_row, 3)
     0.1
     """

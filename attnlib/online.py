@@ -67,10 +67,6 @@ def online_attention(
     TypeError, ValueError
         As :func:`scaled_dot_product_attention`, or if a sum of values overflows.
 
-    See Also
-    --------
-    attnlib.blockwise_attention : The same in little memory also for many queries, and faster.
-
     Notes
     -----
     Derived in the chapter on implementation.

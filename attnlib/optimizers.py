@@ -109,7 +109,7 @@ def _set_share(optimizer: Sgd | Adam, name: str) -> None:
 
 
 class OptimizerState(NamedTuple):
-    """What an optimiser remembers from one step to the next.
+    """What an optimizer remembers from one step to the next.
 
     Notes
     -----
@@ -196,7 +196,7 @@ def optimizer_step(
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Say that something is no optimiser."""
+    """Say that something is no optimizer."""
     if not isinstance(optimizer, (Sgd, Adam)):
         raise TypeError(f"optimizer must be Sgd or Adam; got {optimizer!r}")
 

@@ -268,12 +268,7 @@ def inverse_sqrt() -> ScalingRule:
 
 
 def inverse_width(constant: float = 1.0) -> ScalingRule:
-    """Return the rule of the maximal update parametrization [1]_: a constant over the head width.
-
-    Parameters
-    ----------
-    constant : float
-        What is divided by d_k; positive.
+    """Return the rule of the maximal update parametrization [1]_: a positive constant over d_k.
 
     Notes
     -----
@@ -329,12 +324,7 @@ def learned_temperature() -> ScalingRule:
 
 
 def query_temperature(d_k: int) -> ScalingRule:
-    """Return 1/√d_k times a gain that each query sets itself, exp(w·q); w starts at 0.
-
-    Parameters
-    ----------
-    d_k : int
-        Head width, the length of w.
+    """Return 1/√d_k times a gain that each query sets itself, exp(w·q); w of width d_k starts at 0.
 
     Notes
     -----
@@ -357,12 +347,8 @@ def query_key_norm(*, learned: bool = True) -> ScalingRule:
     """Return the rule that compares directions only: √d_k times the cosine of query and key [1]_.
 
     The cosine of two random directions has standard deviation 1/√d_k, so the logits start with
-    standard deviation 1, and they cannot exceed √d_k times the gain.
-
-    Parameters
-    ----------
-    learned : bool
-        Whether a gain is learned as well; its logarithm starts at 0.
+    standard deviation 1, and they cannot exceed √d_k times the gain. If one is `learned`, its
+    logarithm starts at 0.
 
     Notes
     -----
@@ -407,10 +393,7 @@ def soft_cap(cap: float) -> ScalingRule:
 def log_length(reference: int) -> ScalingRule:
     """Return 1/√d_k times log n / log(reference): longer rows get sharper logits [1]_.
 
-    Parameters
-    ----------
-    reference : int
-        The number of keys at which the rule equals 1/√d_k, at least 2.
+    At `reference` keys, 2 or more, the rule equals 1/√d_k.
 
     Notes
     -----

@@ -63,10 +63,6 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     TypeError, ValueError
         If `x` holds NaN, +inf or no real numbers, nothing along `axis`, or a row of ``-inf`` only.
 
-    See Also
-    --------
-    attnlib.scaled_dot_product_attention : Gives a query without visible keys zeros instead.
-
     Notes
     -----
     Introduced in the chapter on the puzzle, and studied in the chapter on saturation.

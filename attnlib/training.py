@@ -1,6 +1,6 @@
 r"""A small attention model, trained by gradients written out by hand.
 
-The task is *group mean* (:mod:`attnlib.group_mean`), the optimisers are those of
+The task is *group mean* (:mod:`attnlib.group_mean`), the optimizers are those of
 :mod:`attnlib.optimizers`; this module offers their names as well. The model is one head with a
 query, a key and a value matrix,
 

@@ -1,4 +1,4 @@
-"""training.py, group_mean.py and optimizers.py: task, gradients, optimisers, whole runs."""
+"""training.py, group_mean.py and optimizers.py: task, gradients, optimizers, whole runs."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ def test_a_run_that_has_diverged_stays_so():
         assert run.records[-1].loss == np.inf
 
 
-# the optimisers
+# the optimizers
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
@@ -388,7 +388,7 @@ def losses(d_k, scale, optimizer, **options):
 
 @pytest.mark.parametrize("d_k", [16, 256])
 @pytest.mark.parametrize("momentum", [0.0, 0.5])
-def test_the_scale_is_a_parametrisation_under_sgd(d_k, momentum):
+def test_the_scale_is_a_parametrization_under_sgd(d_k, momentum):
     """Bit for bit, since every factor is a power of two."""
     usual = losses(d_k, None, Sgd(0.1, momentum))
     both = losses(
@@ -406,7 +406,7 @@ def test_the_scale_is_a_parametrisation_under_sgd(d_k, momentum):
 
 
 @pytest.mark.parametrize("d_k", [16, 256])
-def test_the_scale_is_a_parametrisation_under_adam(d_k):
+def test_the_scale_is_a_parametrization_under_adam(d_k):
     usual = losses(d_k, None, Adam(0.01, epsilon=0.0))
     one = losses(
         d_k,
