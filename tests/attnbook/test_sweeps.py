@@ -246,6 +246,11 @@ def test_what_a_kept_result_depends_on(tmp_path, trained, monkeypatch):
     assert remade(first)
 
 
+def test_the_least_allowed_setting_is_allowed():
+    least = Setting(USUAL, "SGD", 1, 0.1, steps=0, record_at=(0,), group_size=1)
+    assert (least.d_k, least.steps, least.record_at, least.group_size) == (1, 0, (0,), 1)
+
+
 def test_how_many_processes():
     for n_jobs in (-1, 1, 2):
         assert sweeps._checked_jobs(n_jobs) == n_jobs
