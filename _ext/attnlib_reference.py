@@ -414,9 +414,9 @@ def signature_text(member: Any) -> tuple[str, str | None]:
 
     Examples
     --------
-    >>> from attnlib.scaling import fold_key
-    >>> signature_text(fold_key)
-    ('(rule: ScalingRule, key: ArrayLike)', 'np.ndarray')
+    >>> from attnlib.scaling import soft_cap
+    >>> signature_text(soft_cap)
+    ('(cap: float)', 'ScalingRule')
     """
     signature = inspect.signature(member)
     made = {

@@ -23,8 +23,24 @@ import numpy as np
 from attnlib import group_mean, optimizers, scaling, training
 from attnlib._progress import progress_bar
 from attnlib._validation import real_number, whole_number
-from attnlib.scaling import ScalingRule
-from attnlib.training import STEPS, Adam, GroupMeanTask, Learner, Sgd, TrainingRun, train_together
+from attnlib.scaling import (
+    ScalingRule,
+    inverse_sqrt,
+    inverse_width,
+    learned_temperature,
+    no_scaling,
+    query_key_norm,
+    scaling_rule,
+)
+from attnlib.training import (
+    STEPS,
+    Adam,
+    GroupMeanTask,
+    Learner,
+    Sgd,
+    TrainingRun,
+    train_together,
+)
 
 __all__ = [
     "Ablation",
@@ -277,7 +293,7 @@ def _identity(setting: Setting, seed: int, rule: ScalingRule, code: str) -> dict
         "setting": json.loads(json.dumps(asdict(setting))),
         "optimizer": repr(setting.learner(rule).optimizer),
         "seed": seed,
-        "factor": scaling.multiplier(rule, setting.d_k, setting.task.n_tokens),
+        "factor": rule.multiplier(setting.d_k, setting.task.n_tokens),
         "normalize": rule.normalize,
         "cap": rule.cap,
         "gains": {name: np.asarray(gain).tolist() for name, gain in rule.gains.items()},

@@ -7,14 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._validation import as_array, flag, float_array
-from attnlib.scaling import (
-    ScalingRule,
-    folded_key_vjp,
-    folded_query_vjp,
-    multiplier,
-    scaling_rule,
-)
+from attnlib._validation import as_array, broadcasts, flag, float_array
+from attnlib.scaling import ScalingRule, scaling_rule
 
 
 class AttentionCall(NamedTuple):
@@ -26,12 +20,34 @@ class AttentionCall(NamedTuple):
     mask: np.ndarray | None
     is_causal: bool
     rule: ScalingRule
-    factor: float
-    """What the rule multiplies all scores by."""
     shape: tuple[int, ...]
     """That of the scores: leading axes, queries, keys."""
     dtype: np.dtype
     """That of the inputs, and so of what is returned."""
+
+
+def checked_call(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    attn_mask: ArrayLike | None,
+    is_causal: bool,
+    scale: Any,
+) -> AttentionCall:
+    """Return the arguments ready for arithmetic, or say which does not fit."""
+    q, k, v, lead = _checked_inputs(query, key, value)
+    dtype = np.result_type(q, k, v)
+    wide = np.result_type(dtype, np.float32)
+    shape = (*lead, q.shape[-2], k.shape[-2])
+    mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
+    rule = scaling_rule(scale)
+    factor = rule.multiplier(q.shape[-1], k.shape[-2])
+    least, most = (float(x) for x in (np.finfo(wide).smallest_subnormal, np.finfo(wide).max))
+    for name, number in (("scale", factor), ("cap", rule.cap)):
+        if number and not least <= number <= most:
+            raise ValueError(f"{name} must be a number that {wide} can hold; got {number:.3g}")
+    arrays = (array.astype(wide, copy=False) for array in (q, k, v))
+    return AttentionCall(*arrays, mask, flag("is_causal", is_causal), rule, shape, dtype)
 
 
 def _checked_inputs(
@@ -73,61 +89,16 @@ def _checked_mask(attn_mask: Any, shape: tuple[int, ...]) -> np.ndarray:
                 f"scores); got dtype {mask.dtype}, which could mean either"
             )
         mask = float_array("attn_mask", attn_mask, neg_inf=True)
-    try:
-        fits = np.broadcast_shapes(mask.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts(mask, shape):
         raise ValueError(f"attn_mask must broadcast to the scores' shape {shape}; got {mask.shape}")
     return mask
 
 
-def checked_call(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
-    attn_mask: ArrayLike | None,
-    is_causal: bool,
-    scale: Any,
-) -> AttentionCall:
-    """Return the arguments ready for arithmetic, or say which does not fit.
-
-    Examples
-    --------
-    >>> checked_call([[1.0, 2.0]], [[3.0, 4.0]], [[5.0]], None, False, None).shape
-    (1, 1)
-    """
-    q, k, v, lead = _checked_inputs(query, key, value)
-    dtype = np.result_type(q, k, v)
-    wide = np.result_type(dtype, np.float32)
-    shape = (*lead, q.shape[-2], k.shape[-2])
-    mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
-    rule = scaling_rule(scale)
-    factor = multiplier(rule, q.shape[-1], k.shape[-2])
-    least, most = (float(x) for x in (np.finfo(wide).smallest_subnormal, np.finfo(wide).max))
-    for name, number in (("scale", factor), ("cap", rule.cap)):
-        if number and not least <= number <= most:
-            raise ValueError(f"{name} must be a number that {wide} can hold; got {number:.3g}")
-    arrays = (array.astype(wide, copy=False) for array in (q, k, v))
-    return AttentionCall(*arrays, mask, flag("is_causal", is_causal), rule, factor, shape, dtype)
-
-
 def checked_cotangent(call: AttentionCall, cotangent: ArrayLike) -> np.ndarray:
-    """Return the gradient by the output in the output's shape and type, or say what is wrong.
-
-    Examples
-    --------
-    >>> call = checked_call([[1.0, 2.0]], [[3.0, 4.0]], [[5.0]], None, False, None)
-    >>> checked_cotangent(call, 1)
-    array([[1.]])
-    """
+    """Return the gradient by the output in the output's shape and type, or say what is wrong."""
     given = float_array("cotangent", cotangent)
     shape, dtype = (*call.shape[:-1], call.value.shape[-1]), call.value.dtype
-    try:
-        fits = np.broadcast_shapes(given.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts(given, shape):
         raise ValueError(
             f"cotangent must broadcast to the output's shape {shape}; got {given.shape}"
         )
@@ -139,52 +110,39 @@ def checked_cotangent(call: AttentionCall, cotangent: ArrayLike) -> np.ndarray:
 def finished_gradients(
     call: AttentionCall, by_query: np.ndarray, by_key: np.ndarray, by_value: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-    """Turn gradients by folded queries and keys into those by what the caller gave, and by gains.
-
-    Examples
-    --------
-    >>> call = checked_call(np.ones((1, 4)), np.ones((1, 4)), [[5.0]], None, False, None)
-    >>> finished_gradients(call, np.ones((1, 4)), np.ones((1, 4)), np.ones((1, 1)))[0]
-    array([[0.5, 0.5, 0.5, 0.5]])
-    """
+    """Turn gradients by folded queries and keys into those by inputs, and by learned gains."""
+    _check_gradients(call, by_query, by_key, by_value)
     with np.errstate(over="ignore", invalid="ignore"):
-        by_query, gains = folded_query_vjp(call.rule, call.query, call.factor, by_query)
-        by_key = folded_key_vjp(call.rule, call.key, by_key)
+        by_query, gains = call.rule.fold_query_vjp(call.query, call.shape[-1], by_query)
+        by_key = call.rule.fold_key_vjp(call.key, by_key)
         narrow = [x.astype(call.dtype, copy=False) for x in (by_query, by_key, by_value)]
-    if not all(np.isfinite(x).all() for x in (*narrow, *gains.values())):
+    _check_gradients(call, *narrow, *gains.values())
+    return (*narrow, gains)
+
+
+def _check_gradients(call: AttentionCall, *gradients: np.ndarray) -> None:
+    """Refuse gradients that overflowed, in words about what they were made of."""
+    if not all(np.isfinite(gradient).all() for gradient in gradients):
         raise ValueError(
             f"value and cotangent must give gradients that {call.dtype} can hold; got values up "
             f"to {np.abs(call.value).max():.3g}"
         )
-    return (*narrow, gains)
 
 
 def sum_to_shape(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Add up a gradient over the axes along which its array was repeated.
-
-    Examples
-    --------
-    >>> sum_to_shape(np.ones((4, 2, 3)), (1, 3))
-    array([[8., 8., 8.]])
-    """
+    """Add up a gradient over the axes along which its array was repeated."""
     extra = gradient.ndim - len(shape)
     axes = [extra + axis for axis, length in enumerate(shape) if length == 1]
     return gradient.sum(axis=(*range(extra), *axes), keepdims=True).reshape(shape)
 
 
 def check_scores(call: AttentionCall, logits: np.ndarray) -> None:
-    """Refuse scores that overflowed, in words about what they were made of.
-
-    Examples
-    --------
-    >>> call = checked_call([[1.0, 2.0]], [[3.0, 4.0]], [[5.0]], None, False, None)
-    >>> check_scores(call, np.zeros((1, 1)))
-    """
+    """Refuse scores that overflowed, in words about what they were made of."""
     if not np.isfinite(logits).all():
         raise ValueError(
             f"query and key must give scores that {logits.dtype} can hold; got magnitudes up to "
             f"{np.abs(call.query).max():.3g} and {np.abs(call.key).max():.3g} with scale "
-            f"{call.factor:.3g}"
+            f"{call.rule.multiplier(call.query.shape[-1], call.shape[-1]):.3g}"
         )
 
 
@@ -192,14 +150,6 @@ def hide(logits: np.ndarray, mask: np.ndarray | None, offset: int | None) -> Non
     """Hide from logits, in place, what a mask hides, and with an `offset` all later keys.
 
     Query i then sees the keys up to i + `offset`.
-
-    Examples
-    --------
-    >>> logits = np.zeros((2, 2))
-    >>> hide(logits, np.array([True, False]), None)
-    >>> logits
-    array([[  0., -inf],
-           [  0., -inf]])
     """
     if mask is not None and mask.dtype == bool:
         np.copyto(logits, -np.inf, where=~mask)

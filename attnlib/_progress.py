@@ -14,31 +14,7 @@ def progress_bar(
 ) -> Iterable[Any]:
     """Return the iterable with a bar that a terminal shows once two seconds have passed.
 
-    Parameters
-    ----------
-    iterable : iterable
-        What takes time.
-    description : str
-        What stands before the bar.
-    total : int, optional
-        Number of items if the iterable does not tell.
-    shown : bool
-        Whether there may be a bar at all.
-
-    Returns
-    -------
-    iterable
-        The same items. Without a terminal, in a notebook or in a log, nothing is shown.
-
-    Raises
-    ------
-    TypeError
-        If `iterable` is none.
-
-    Examples
-    --------
-    >>> list(progress_bar(range(3), "counting"))
-    [0, 1, 2]
+    In a notebook or in a log nothing is shown, and nowhere if not `shown`.
     """
     from tqdm import tqdm
 

@@ -86,13 +86,7 @@ if hasattr(os, "register_at_fork"):  # a child has the parent's pool, but not it
 
 
 def n_threads() -> int:
-    """Return how many threads NumPy's matrix products use, so that one setting rules both.
-
-    Examples
-    --------
-    >>> n_threads() >= 1
-    True
-    """
+    """Return how many threads NumPy's matrix products use, so that one setting rules both."""
     return _products.count()
 
 
@@ -102,11 +96,6 @@ def share_out(
     """Call `work` with every n-th item in each of n threads, this one included.
 
     Returns what each call returned, in order. Products run on one thread each meanwhile.
-
-    Examples
-    --------
-    >>> share_out(list, range(5), 2)
-    [[0, 2, 4], [1, 3]]
     """
     n = min(n_threads, len(items))
     if n < 2:
@@ -123,11 +112,6 @@ def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Return memory that this thread uses again and again; its content is what was left there.
 
     Fresh memory costs a page fault every 4 kB, which is more than the arithmetic of a tile.
-
-    Examples
-    --------
-    >>> scratch("scores", (2, 3), np.dtype(float)).shape
-    (2, 3)
     """
     size = math.prod(shape)
     flat = getattr(_kept, name, None)

@@ -9,7 +9,6 @@ import numpy as np
 
 from attnlib._calls import AttentionCall, check_scores, hide, sum_to_shape
 from attnlib._threads import n_threads, scratch
-from attnlib.scaling import cap_logits, folded_key
 
 SIDE = 512
 """Queries and keys of a tile, at most: a megabyte of scores in float32."""
@@ -20,54 +19,28 @@ Tile = tuple[slice, slice]
 
 
 def by_head(call: AttentionCall, x: np.ndarray) -> np.ndarray:
-    """Return an array of the call with one leading axis for all.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> call = checked_call(np.ones((2, 3, 4, 5)), np.ones((6, 5)), np.ones((6, 1)), None, False, 1)
-    >>> by_head(call, call.query).shape, by_head(call, call.key).shape
-    ((6, 4, 5), (6, 6, 5))
-    """
+    """Return an array of the call with one leading axis for all."""
     whole = np.broadcast_to(x, (*call.shape[:-2], *x.shape[-2:]))
     return whole.reshape(math.prod(call.shape[:-2]), *x.shape[-2:])
 
 
 def from_heads(call: AttentionCall, gradient: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """Bring a gradient by head into the shape of the array that it belongs to.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> call = checked_call(np.ones((2, 3, 4, 5)), np.ones((6, 5)), np.ones((6, 1)), None, False, 1)
-    >>> from_heads(call, np.ones((6, 6, 5)), call.key)[0]
-    array([6., 6., 6., 6., 6.])
-    """
+    """Bring a gradient by head into the shape of the array that it belongs to."""
     return sum_to_shape(gradient.reshape(*call.shape[:-2], *gradient.shape[1:]), like.shape)
 
 
-def threads_for(call: AttentionCall) -> int:
-    """Return how many threads a call is worth; waking one costs as much as many scores.
+def heads_of(call: AttentionCall) -> list[np.ndarray]:
+    """Return queries, keys and values by head; the scaling rule has been applied to keys only."""
+    return [by_head(call, x) for x in (call.query, call.rule.fold_key(call.key), call.value)]
 
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> threads_for(checked_call([[1.0]], [[1.0]], [[1.0]], None, False, 1))
-    1
-    """
+
+def threads_for(call: AttentionCall) -> int:
+    """Return how many threads a call is worth; waking one costs as much as many scores."""
     return n_threads() if math.prod(call.shape) >= WORTH_A_THREAD else 1
 
 
 def tiles(call: AttentionCall, n_threads: int) -> list[Tile]:
-    """List which heads and which of their queries to take at a time, some for each thread.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> call = checked_call(np.ones((2000, 1)), np.ones((3, 1)), np.ones((3, 1)), None, False, 1)
-    >>> [rows.stop for _, rows in tiles(call, 2)][-1]
-    2000
-    """
+    """List which heads and which of their queries to take at a time, some for each thread."""
     n_heads, (n_queries, n_keys) = math.prod(call.shape[:-2]), call.shape[-2:]
     rows = min(SIDE, -(-n_queries * n_heads // n_threads)) or 1
     heads = 1
@@ -78,15 +51,7 @@ def tiles(call: AttentionCall, n_threads: int) -> list[Tile]:
 
 
 def key_slices(call: AttentionCall, rows: slice) -> Iterator[slice]:
-    """Yield the keys to take at a time, without those that all these queries are too early for.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> call = checked_call(np.ones((9, 1)), np.ones((9, 1)), np.ones((9, 1)), None, True, 1)
-    >>> list(key_slices(call, slice(0, 4)))
-    [slice(0, 4, None)]
-    """
+    """Yield the keys to take at a time, without those that all these queries are too early for."""
     n_keys = call.shape[-1]
     return _slices(min(n_keys, rows.stop) if call.is_causal else n_keys, SIDE)
 
@@ -94,37 +59,18 @@ def key_slices(call: AttentionCall, rows: slice) -> Iterator[slice]:
 def tile_scores(
     call: AttentionCall, query: np.ndarray, key: np.ndarray, *, check: bool = False
 ) -> np.ndarray:
-    """Return a tile of capped scores; without a cap, in memory that the next tile overwrites.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> call = checked_call([[1.0]], [[2.0]], [[3.0]], None, False, 1)
-    >>> tile_scores(call, np.ones((1, 1, 1)), np.full((1, 2, 1), 2.0))
-    array([[[2., 2.]]])
-    """
+    """Return a tile of capped scores; without a cap, in memory that the next tile overwrites."""
     scores = scratch("scores", (*query.shape[:2], key.shape[1]), key.dtype)
-    np.matmul(query, np.swapaxes(folded_key(call.rule, key), 1, 2), out=scores)
+    np.matmul(query, key.mT, out=scores)
     if check:
         check_scores(call, scores)
-    return cap_logits(call.rule, scores)
+    return call.rule.cap_logits(scores)
 
 
 def hide_in_tile(
     call: AttentionCall, scores: np.ndarray, heads: slice, rows: slice, keys: slice
 ) -> None:
-    """Hide from a tile of scores, in place, what the call's mask and causality hide.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> call = checked_call(np.ones((9, 1)), np.ones((9, 1)), np.ones((9, 1)), None, True, 1)
-    >>> scores = np.zeros((1, 2, 3))
-    >>> hide_in_tile(call, scores, slice(0, 1), slice(4, 6), slice(3, 6))
-    >>> scores
-    array([[[  0.,   0., -inf],
-            [  0.,   0.,   0.]]])
-    """
+    """Hide from a tile of scores, in place, what the call's mask and causality hide."""
     mask = None
     if call.mask is not None:
         # One head at a time: a reshaped mask could be a copy of n_queries * n_keys for each.
@@ -135,13 +81,7 @@ def hide_in_tile(
 
 
 def longest(vectors: np.ndarray) -> float:
-    """Return the largest Euclidean length, infinite where a square overflows.
-
-    Examples
-    --------
-    >>> longest(np.array([[3.0, 4.0], [1.0, 1.0]]))
-    5.0
-    """
+    """Return the largest Euclidean length, infinite where a square overflows."""
     with np.errstate(over="ignore"):
         return math.sqrt(np.vecdot(vectors, vectors).max(initial=0))
 
@@ -151,13 +91,6 @@ def headroom(call: AttentionCall) -> float:
 
     The logarithm of the largest number, less those of n_keys and of the largest value, and 1 for
     rounding.
-
-    Examples
-    --------
-    >>> from attnlib._calls import checked_call
-    >>> ones = np.ones((1000, 1), np.float32)
-    >>> round(headroom(checked_call(ones, ones, ones, None, False, 1)), 1)  # 88.7 - ln 1000 - 1
-    80.8
     """
     value, n_keys = call.value, call.shape[-1]
     most, largest = np.finfo(value.dtype).max, _largest(value)

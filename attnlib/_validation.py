@@ -18,13 +18,7 @@ def _came(value: Any) -> str:
 
 
 def as_array(name: str, value: Any) -> np.ndarray:
-    """Return `value` as an array, or say that its rows differ in length or entries are masked.
-
-    Examples
-    --------
-    >>> as_array("x", [True, False]).dtype
-    dtype('bool')
-    """
+    """Return `value` as an array, or say that its rows differ in length or entries are masked."""
     if np.ma.is_masked(value):
         raise TypeError(f"{name} must not have masked entries; got {_came(value)}")
     try:
@@ -36,35 +30,10 @@ def as_array(name: str, value: Any) -> np.ndarray:
 
 
 def float_array(name: str, value: Any, *, ndim: int = 0, neg_inf: bool = False) -> np.ndarray:
-    """Return `value` as a floating array, or say why it cannot be one.
+    """Return `value` as a floating array, not a copy where none is needed, or say why it cannot be.
 
-    Parameters
-    ----------
-    name : str
-        The caller's name of the argument.
-    value : array_like
-        Real numbers. Integers become float64, floating types are kept.
-    ndim : int
-        The least number of dimensions.
-    neg_inf : bool
-        Whether -inf ("this key is hidden") is allowed.
-
-    Returns
-    -------
-    numpy.ndarray
-        The array, not a copy where none is needed.
-
-    Raises
-    ------
-    TypeError
-        If the entries are not real numbers.
-    ValueError
-        If the array is ragged, has too few dimensions, or holds NaN or a forbidden infinity.
-
-    Examples
-    --------
-    >>> float_array("x", [1, 2]).dtype
-    dtype('float64')
+    Integers become float64, floating types are kept. `ndim` is the least number of dimensions;
+    with `neg_inf` an entry may be -inf ("this key is hidden").
     """
     array = as_array(name, value)
     if array.dtype.kind in "iu":
@@ -93,14 +62,16 @@ def float_array(name: str, value: Any, *, ndim: int = 0, neg_inf: bool = False) 
     return array
 
 
-def axis_index(axis: Any, array: np.ndarray, name: str = "x") -> int:
-    """Return `axis` as a valid index of a non-empty dimension of `array`.
+def broadcasts(array: np.ndarray, shape: tuple[int, ...]) -> bool:
+    """Tell whether an array can be repeated to a shape."""
+    try:
+        return np.broadcast_shapes(array.shape, shape) == shape
+    except ValueError:
+        return False
 
-    Examples
-    --------
-    >>> axis_index(-1, np.zeros((2, 3)))
-    1
-    """
+
+def axis_index(axis: Any, array: np.ndarray, name: str = "x") -> int:
+    """Return `axis` as a valid index of a non-empty dimension of `array`."""
     try:
         index = operator.index(axis)
     except TypeError:
@@ -121,13 +92,7 @@ def axis_index(axis: Any, array: np.ndarray, name: str = "x") -> int:
 
 
 def distribution(weights: Any, axis: int = -1) -> tuple[np.ndarray, int]:
-    """Return attention weights as an array, and the axis along which they sum to one.
-
-    Examples
-    --------
-    >>> distribution([0.5, 0.5])
-    (array([0.5, 0.5]), 0)
-    """
+    """Return attention weights as an array, and the axis along which they sum to one."""
     checked = float_array("weights", weights, ndim=1)
     index = axis_index(axis, checked, "weights")
     if (checked < 0).any():
@@ -149,13 +114,7 @@ LARGEST_WHOLE = 10**300
 
 
 def whole_number(name: str, value: Any, *, least: int = 1, most: int = LARGEST_WHOLE) -> int:
-    """Return `value` as an int from `least` to `most`.
-
-    Examples
-    --------
-    >>> whole_number("d_k", 64)
-    64
-    """
+    """Return `value` as an int from `least` to `most`."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -173,11 +132,6 @@ def real_number(name: str, value: Any, *, positive: bool = False) -> float:
     """Return `value` as a finite Python float.
 
     A Python float does not promote float32 arrays; a NumPy float64 scalar would.
-
-    Examples
-    --------
-    >>> real_number("share", np.float32(0.5))
-    0.5
     """
     array = as_array(name, value)
     if array.ndim != 0 or array.dtype.kind not in "iuf":
@@ -191,13 +145,7 @@ def real_number(name: str, value: Any, *, positive: bool = False) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return `value` if it is True or False; 1 or an array would be a slip.
-
-    Examples
-    --------
-    >>> flag("is_causal", True)
-    True
-    """
+    """Return `value` if it is True or False; 1 or an array would be a slip."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False; got {_came(value)}")
     return bool(value)
@@ -207,11 +155,6 @@ def scale_factor(scale: Any, d_k: int) -> float:
     """Return what raw scores are multiplied by: 1/√d_k for None, else the number given.
 
     The scale is the inverse of a temperature, so it must not be negative.
-
-    Examples
-    --------
-    >>> scale_factor(None, 64), scale_factor(1, 64)
-    (0.125, 1.0)
     """
     if scale is None:
         return 1 / math.sqrt(d_k)
@@ -222,13 +165,7 @@ def scale_factor(scale: Any, d_k: int) -> float:
 
 
 def generator(rng: Any) -> np.random.Generator:
-    """Return `rng` if it is a NumPy generator.
-
-    Examples
-    --------
-    >>> generator(np.random.default_rng(0)).__class__.__name__
-    'Generator'
-    """
+    """Return `rng` if it is a NumPy generator."""
     if not isinstance(rng, np.random.Generator):
         raise TypeError(
             f"rng must be a numpy.random.Generator such as numpy.random.default_rng(0); "
@@ -238,13 +175,7 @@ def generator(rng: Any) -> np.random.Generator:
 
 
 def sample_shape(size: Any) -> tuple[int, ...]:
-    """Return `size` (an int or a tuple of ints) as a tuple.
-
-    Examples
-    --------
-    >>> sample_shape(3), sample_shape((2, 4))
-    ((3,), (2, 4))
-    """
+    """Return `size` (an int or a tuple of ints) as a tuple."""
     if isinstance(size, (tuple, list)):
         return tuple(whole_number("size", entry, least=0) for entry in size)
     return (whole_number("size", size, least=0),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from attnlib._calls import (
     sum_to_shape,
 )
 from attnlib._validation import flag, whole_number
-from attnlib.scaling import ScalingRule, cap_logits, cap_slope, folded_key, folded_query
+from attnlib.scaling import ScalingRule
 from attnlib.softmax import _times_jacobian
 
 __all__ = [
@@ -48,8 +49,8 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
     Parameters
     ----------
     n_queries, n_keys : int
-        Numbers of queries and keys. With fewer queries than keys the corner is at the top
-        left, as in PyTorch: the first query sees the first key only.
+        Numbers of queries, 0 or more, and of keys, 1 or more. With fewer queries than keys the
+        corner is at the top left, as in PyTorch: the first query sees the first key only.
 
     Returns
     -------
@@ -57,10 +58,8 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
 
     Raises
     ------
-    TypeError
-        If a number is not an integer.
-    ValueError
-        If there is no key, or a number is negative.
+    TypeError, ValueError
+        If a number is not as described.
 
     Notes
     -----
@@ -75,33 +74,6 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
     """
     rows = whole_number("n_queries", n_queries, least=0)
     return np.tri(rows, whole_number("n_keys", n_keys), dtype=bool)
-
-
-def _logits(call: AttentionCall) -> np.ndarray:
-    """Return scaled and capped scores, not masked yet, in an array of their own."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        query = folded_query(call.rule, call.query, call.factor)
-        scores = query @ np.swapaxes(folded_key(call.rule, call.key), -1, -2)
-        check_scores(call, scores)
-        logits = cap_logits(call.rule, scores)
-    # value may have leading axes of its own
-    return logits if logits.shape == call.shape else np.broadcast_to(logits, call.shape).copy()
-
-
-def _masked_softmax(call: AttentionCall, logits: np.ndarray) -> np.ndarray:
-    """Turn logits into weights, in place. A row without any key to attend to gets zeros."""
-    hide(logits, call.mask, 0 if call.is_causal else None)
-    peak = logits.max(axis=-1, keepdims=True)
-    # A row without any key: exp(-inf - 0) = 0 for all, instead of NaN.
-    peak[np.isneginf(peak)] = 0
-    # a difference or an exponential below the least number: weight 0
-    with np.errstate(over="ignore", under="ignore"):
-        logits -= peak
-        weights = np.exp(logits, out=logits)
-        total = weights.sum(axis=-1, keepdims=True)
-        total[total == 0] = 1
-        weights /= total
-    return weights
 
 
 def scaled_dot_product_attention(
@@ -142,22 +114,15 @@ def scaled_dot_product_attention(
     -------
     output : numpy.ndarray, shape (..., n_queries, d_v)
         float32 if all three arrays are; float16 is computed in float32. A query that may attend
-        to no key gets zeros.
+        to no key gets zeros, where :func:`softmax` refuses the row.
     weights : numpy.ndarray, shape (..., n_queries, n_keys)
         Only with ``return_weights=True``. Each row sums to 1, or is 0 if fully masked.
 
     Raises
     ------
-    TypeError
-        If an array does not hold real numbers, `scale` is no number or rule, `attn_mask` is
-        neither boolean nor floating, or `is_causal` is not True or False.
-    ValueError
-        If shapes do not fit, there is no key, a number is NaN or infinite, `scale` is
-        negative, or a score overflows.
-
-    See Also
-    --------
-    attnlib.softmax : Refuses a row in which nothing is visible, where this gives zeros.
+    TypeError, ValueError
+        If an argument is not as described, shapes do not fit, there is no key, a number is NaN
+        or infinite, or a score overflows.
 
     Notes
     -----
@@ -177,9 +142,49 @@ def scaled_dot_product_attention(
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
     with_weights = flag("return_weights", return_weights)
-    weights = _masked_softmax(call, _logits(call))
+    if scale is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            logits = call.query @ call.key.mT  # the scores
+            logits /= math.sqrt(call.query.shape[-1])  # divided by √d_k
+        check_scores(call, logits)
+    else:  # a factor of the caller's own, or a rule that does more
+        logits = _rule_logits(call)
+    logits = _masked(call, logits)
+    weights = _softmax(logits)
     output = (weights @ call.value).astype(call.dtype, copy=False)
     return (output, weights.astype(call.dtype, copy=False)) if with_weights else output
+
+
+def _rule_logits(call: AttentionCall) -> np.ndarray:
+    """Return what the call's scaling rule makes of the scores, folded into queries and keys."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        query = call.rule.fold_query(call.query, call.shape[-1])
+        scores = query @ call.rule.fold_key(call.key).mT
+        check_scores(call, scores)
+        return call.rule.cap_logits(scores)
+
+
+def _masked(call: AttentionCall, logits: np.ndarray) -> np.ndarray:
+    """Return the logits with -inf where a key is hidden, in the same memory if it is enough."""
+    if logits.shape != call.shape:  # value has leading axes of its own
+        logits = np.broadcast_to(logits, call.shape).copy()
+    hide(logits, call.mask, 0 if call.is_causal else None)
+    return logits
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    """Turn logits into weights, in place. A row without any key to attend to gets zeros."""
+    peak = logits.max(axis=-1, keepdims=True)
+    # A row without any key: exp(-inf - 0) = 0 for all, instead of NaN.
+    peak[np.isneginf(peak)] = 0
+    # a difference or an exponential below the least number: weight 0
+    with np.errstate(over="ignore", under="ignore"):
+        logits -= peak
+        weights = np.exp(logits, out=logits)
+        total = weights.sum(axis=-1, keepdims=True)
+        total[total == 0] = 1
+        weights /= total
+    return weights
 
 
 def attention_vjp(
@@ -223,10 +228,6 @@ def attention_vjp(
         As :func:`scaled_dot_product_attention`, or if `cotangent` does not fit the output or a
         gradient overflows.
 
-    See Also
-    --------
-    attnlib.blockwise_attention_vjp : The same without the matrix of weights.
-
     Notes
     -----
     Derived for one row in the chapter on gradients. If the rule is a number, logits are
@@ -248,15 +249,14 @@ def attention_vjp(
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
     upstream = checked_cotangent(call, cotangent)
-    logits = _logits(call)
-    slope = cap_slope(call.rule, logits)
-    weights = _masked_softmax(call, logits)
+    logits = _rule_logits(call)
+    slope = call.rule.cap_slope(logits)
+    weights = _softmax(_masked(call, logits))
     with np.errstate(over="ignore", invalid="ignore"):
-        by_weights = upstream @ np.swapaxes(call.value, -1, -2)
+        by_weights = upstream @ call.value.mT
         by_scores = _times_jacobian(weights, by_weights, -1) * slope
-        by_query = by_scores @ folded_key(call.rule, call.key)
-        queries = folded_query(call.rule, call.query, call.factor)
-        by_key = np.swapaxes(by_scores, -1, -2) @ queries
-        by_value = np.swapaxes(weights, -1, -2) @ upstream
+        by_query = by_scores @ call.rule.fold_key(call.key)
+        by_key = by_scores.mT @ call.rule.fold_query(call.query, call.shape[-1])
+        by_value = weights.mT @ upstream
     summed = map(sum_to_shape, (by_query, by_key, by_value), (x.shape for x in call[:3]))
     return AttentionGradients(*finished_gradients(call, *summed))

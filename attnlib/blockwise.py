@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib import _tiles as tiling
-from attnlib import scaling
 from attnlib._calls import AttentionCall, checked_call, checked_cotangent, finished_gradients
 from attnlib._threads import scratch, share_out
 from attnlib.attention import AttentionGradients
+from attnlib.scaling import ScalingRule
 
 __all__ = ["blockwise_attention", "blockwise_attention_vjp"]
 
@@ -34,7 +34,7 @@ def blockwise_attention(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | scaling.ScalingRule | None = None,
+    scale: float | ScalingRule | None = None,
 ) -> np.ndarray:
     """Return what :func:`scaled_dot_product_attention` returns, in memory linear in n.
 
@@ -64,7 +64,7 @@ def blockwise_attention(
     (10000, 16)
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
-    output, _, _ = _forward(call)
+    output, _, _ = _forward(call, *tiling.heads_of(call))
     return output.reshape(*call.shape[:-1], output.shape[-1]).astype(call.dtype, copy=False)
 
 
@@ -76,7 +76,7 @@ def blockwise_attention_vjp(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | scaling.ScalingRule | None = None,
+    scale: float | ScalingRule | None = None,
 ) -> AttentionGradients:
     """Return what :func:`attention_vjp` returns, in memory linear in n.
 
@@ -113,18 +113,19 @@ def blockwise_attention_vjp(
     return AttentionGradients(*finished_gradients(call, *gradients))
 
 
-def _forward(call: AttentionCall) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _forward(
+    call: AttentionCall, query: np.ndarray, key: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return output, subtracted peak and sum of exponentials of each query, by head."""
-    query, key, value = (tiling.by_head(call, x) for x in call[:3])
     output = np.empty((*query.shape[:-1], value.shape[-1]), value.dtype)
     peaks, totals = np.empty((2, *query.shape[:-1], 1), value.dtype)
-    longest_key = tiling.longest(scaling.folded_key(call.rule, key))
+    longest_key = tiling.longest(key)
     limit, least = tiling.headroom(call), np.finfo(key.dtype).min
     ones = np.ones((tiling.SIDE, 1), key.dtype)
 
     def attend(heads: slice, rows: slice, *, careful: bool) -> bool:
         """Write what some queries get, and say whether nothing left the range of the numbers."""
-        q = scaling.folded_query(call.rule, query[heads, rows], call.factor)
+        q = call.rule.fold_query(query[heads, rows], call.shape[-1])
         bound = tiling.longest(q) * longest_key  # of all scores; if finite, so are they
         online = careful or not min(bound, call.rule.cap or bound) < limit
         out = output[heads, rows]
@@ -168,10 +169,10 @@ def _forward(call: AttentionCall) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
     """Return the gradients by folded queries, by folded keys and by values, by head."""
-    query, key, value = (tiling.by_head(call, x) for x in call[:3])
+    query, key, value = tiling.heads_of(call)
     by_query = np.zeros_like(query)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        output, peaks, totals = _forward(call)
+        output, peaks, totals = _forward(call, query, key, value)
         upstream = upstream / totals  # so that exponentials may stand for weights
         mean_use = (upstream * output).sum(axis=-1, keepdims=True)
 
@@ -179,22 +180,21 @@ def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
     def carry_back(some_tiles: list[tiling.Tile]) -> list[np.ndarray]:
         by_key, by_value = np.zeros_like(key), np.zeros_like(value)
         for heads, rows in some_tiles:
-            q = scaling.folded_query(call.rule, query[heads, rows], call.factor)
+            q = call.rule.fold_query(query[heads, rows], call.shape[-1])
             for keys in tiling.key_slices(call, rows):
                 exps = tiling.tile_scores(call, q, key[heads, keys])
-                slope = scaling.cap_slope(call.rule, exps)
+                slope = call.rule.cap_slope(exps)
                 tiling.hide_in_tile(call, exps, heads, rows, keys)
                 exps -= peaks[heads, rows]
                 np.exp(exps, out=exps)
                 by_scores = scratch("by_scores", exps.shape, exps.dtype)
-                values = np.swapaxes(value[heads, keys], 1, 2)
-                np.matmul(upstream[heads, rows], values, out=by_scores)
+                np.matmul(upstream[heads, rows], value[heads, keys].mT, out=by_scores)
                 by_scores -= mean_use[heads, rows]
                 by_scores *= exps
                 by_scores *= slope
-                by_query[heads, rows] += by_scores @ scaling.folded_key(call.rule, key[heads, keys])
-                by_key[heads, keys] += np.swapaxes(by_scores, 1, 2) @ q
-                by_value[heads, keys] += np.swapaxes(exps, 1, 2) @ upstream[heads, rows]
+                by_query[heads, rows] += by_scores @ key[heads, keys]
+                by_key[heads, keys] += by_scores.mT @ q
+                by_value[heads, keys] += exps.mT @ upstream[heads, rows]
         return [by_key, by_value]
 
     n_threads = tiling.threads_for(call)

@@ -69,7 +69,7 @@ def gradient_statistics(
     quantiles: ArrayLike = (0.05, 0.25, 0.5, 0.75, 0.95),
     axis: int = -1,
 ) -> GradientStatistics:
-    r"""Return mean, root mean square and quantiles of the lengths of gradients.
+    """Return mean, root mean square and quantiles of the lengths of gradients.
 
     Lengths of gradients without the division spread over many powers of ten, so that no one
     number describes them.
@@ -91,11 +91,8 @@ def gradient_statistics(
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers, or `axis` is not an integer.
-    ValueError
-        If a length is negative or not finite, there is none along `axis`, or `quantiles` is
-        not one row of probabilities.
+    TypeError, ValueError
+        If an argument is not as described, or there is no length along `axis`.
 
     Notes
     -----
@@ -103,7 +100,6 @@ def gradient_statistics(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from attnlib import gradient_statistics
     >>> summary = gradient_statistics([1.0, 2.0, 2.0, 5.0], quantiles=[0.5])
     >>> float(summary.mean), float(summary.rms.round(3)), summary.quantiles.tolist()
@@ -136,10 +132,8 @@ def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Parameters
     ----------
-    lengths : array_like, shape (..., n, ...)
-        What each key receives, not negative.
-    axis : int
-        The axis of the keys.
+    lengths, axis
+        As in :func:`gradient_statistics`; not all 0 along the axis.
 
     Returns
     -------
@@ -148,10 +142,8 @@ def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Raises
     ------
-    TypeError
-        If `lengths` does not hold real numbers, or `axis` is not an integer.
-    ValueError
-        If a length is negative or not finite, or all along the axis are 0.
+    TypeError, ValueError
+        If an argument is not as described.
 
     Notes
     -----
@@ -206,9 +198,8 @@ def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.ndarray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from attnlib import meaningful_keys
-    >>> float(meaningful_keys(np.array([0.98, 0.02, 0.0, 0.0])))
+    >>> float(meaningful_keys([0.98, 0.02, 0.0, 0.0]))
     0.0
     """
     p, _ = distribution(weights)
@@ -269,16 +260,8 @@ def sample_query_gradients(
 
     Parameters
     ----------
-    d_k : int
-        Width of one head's query and key, whose components are standard normal.
-    n_keys : int
-        Number of keys of each row.
-    n_rows : int
-        Number of rows, each with a query and keys of its own.
-    scale : float, optional
-        What the raw scores are multiplied by; ``None`` means 1/√d_k, 1 no scaling.
-    rng : numpy.random.Generator
-        Source of randomness.
+    d_k, n_keys, n_rows, scale, rng
+        As in :func:`sample_row_statistics`; each row has a query and keys of its own.
 
     Returns
     -------
@@ -287,15 +270,8 @@ def sample_query_gradients(
 
     Raises
     ------
-    TypeError
-        If an argument is not a number of the kind needed, or `rng` is no generator.
-    ValueError
-        If `d_k`, `n_keys` or `n_rows` is below 1, or `scale` is negative, not finite, or so
-        large that the logits are not.
-
-    See Also
-    --------
-    sample_key_gradients : What the keys of such a row receive.
+    TypeError, ValueError
+        If an argument is not as described, or `scale` makes logits overflow.
 
     Notes
     -----
@@ -331,7 +307,7 @@ def sample_key_gradients(
 ) -> np.ndarray:
     r"""Draw the lengths of the loss gradients that one query sends to its keys, exactly.
 
-    With u the usefulness of each value (standard normal, independent of the keys),
+    With u as in :func:`sample_query_gradients`,
 
     .. math:: \Bigl|\frac{\partial L}{\partial k_j}\Bigr|
               = \text{scale}\; p_j\, |u_j - \bar u|\; |q|, \qquad \bar u = \sum_m p_m u_m.
@@ -341,7 +317,7 @@ def sample_key_gradients(
     Parameters
     ----------
     d_k, n_keys, n_rows, scale, rng
-        As :func:`sample_query_gradients`.
+        As in :func:`sample_query_gradients`.
 
     Returns
     -------
@@ -352,10 +328,6 @@ def sample_key_gradients(
     ------
     TypeError, ValueError
         As :func:`sample_query_gradients`.
-
-    See Also
-    --------
-    sample_layer_key_gradients : The same if many queries share the keys.
 
     Notes
     -----
@@ -395,23 +367,17 @@ def sample_layer_key_gradients(
     .. math:: \frac{\partial L}{\partial K} = \text{scale}\; W^\top Q, \qquad
               W_{ij} = p_{ij} \Bigl(u_{ij} - \sum_m p_{im} u_{im}\Bigr).
 
-    The rows of one layer share their keys, so here the vectors are drawn; the queries are
-    taken a block at a time, and the matrix W is never held as a whole.
+    So here the vectors are drawn; the queries are taken a block at a time, and the matrix W is
+    never held as a whole.
 
     Parameters
     ----------
-    d_k : int
-        Width of one head's queries and keys, whose components are standard normal.
-    n_keys : int
-        Number of keys, which all queries see.
+    d_k, n_keys, scale, rng
+        As in :func:`sample_query_gradients`.
     n_queries : int
-        Number of queries.
+        Number of queries, which all see all keys.
     n_layers : int
         Number of independent layers to draw.
-    scale : float, optional
-        What the raw scores are multiplied by; ``None`` means 1/√d_k, 1 no scaling.
-    rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -420,15 +386,8 @@ def sample_layer_key_gradients(
 
     Raises
     ------
-    TypeError
-        If an argument is not a number of the kind needed, or `rng` is no generator.
-    ValueError
-        If `d_k`, `n_keys`, `n_queries` or `n_layers` is below 1, or `scale` is negative, not
-        finite, or so large that the logits are not.
-
-    See Also
-    --------
-    sample_key_gradients : One query's part.
+    TypeError, ValueError
+        As :func:`sample_query_gradients`.
 
     Notes
     -----

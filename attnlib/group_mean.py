@@ -32,10 +32,8 @@ class GroupMeanTask:
 
     Parameters
     ----------
-    n_groups : int
-        Number G of different tags in a sequence.
-    group_size : int
-        Number m of tokens that share a tag.
+    n_groups, group_size : int
+        Number G of different tags in a sequence, and number m of tokens that share one.
     n_tags : int
         Number of tags there are, at least `n_groups`.
     tag_width, payload_width : int
@@ -117,26 +115,14 @@ class ReferenceLosses(NamedTuple):
 
 
 def checked_task(task: Any) -> GroupMeanTask:
-    """Return the task, or say that it is none.
-
-    Examples
-    --------
-    >>> checked_task(GroupMeanTask(n_groups=2)).n_groups
-    2
-    """
+    """Return the task, or say that it is none."""
     if not isinstance(task, GroupMeanTask):
         raise TypeError(f"task must be a GroupMeanTask; got {task!r:.60}")
     return task
 
 
 def floating_type(dtype: DTypeLike) -> np.dtype:
-    """Return float32 or float64, or say that training needs one of them.
-
-    Examples
-    --------
-    >>> floating_type("float32")
-    dtype('float32')
-    """
+    """Return float32 or float64, or say that training needs one of them."""
     for kind in (np.dtype(np.float32), np.dtype(np.float64)):
         if dtype in (kind, kind.type, kind.name):
             return kind
@@ -151,21 +137,6 @@ def reference_losses(task: GroupMeanTask) -> ReferenceLosses:
     1/m, so the best multiple of either leaves
 
     .. math:: 1 - \frac1G \quad\text{and}\quad 1 - \frac1m.
-
-    Parameters
-    ----------
-    task : GroupMeanTask
-        The task.
-
-    Returns
-    -------
-    ReferenceLosses
-        Mean squared errors over the mean square of the targets.
-
-    Raises
-    ------
-    TypeError
-        If `task` is no task.
 
     Notes
     -----
@@ -182,23 +153,7 @@ def reference_losses(task: GroupMeanTask) -> ReferenceLosses:
 
 
 def draw_tags(task: GroupMeanTask, rng: np.random.Generator) -> np.ndarray:
-    """Draw what the tags look like: standard normal vectors, the same in a whole run.
-
-    Parameters
-    ----------
-    task : GroupMeanTask
-        The task.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_tags, tag_width)
-
-    Raises
-    ------
-    TypeError
-        If `task` is no task or `rng` no generator.
+    """Draw what the tags look like, the same in a whole run: normal vectors, (n_tags, tag_width).
 
     Notes
     -----
@@ -223,32 +178,15 @@ def draw_batch(
     *,
     dtype: DTypeLike = np.float64,
 ) -> Batch:
-    """Draw sequences of the task with their targets.
+    """Draw `size` sequences of the task with their targets.
 
     Parameters
     ----------
-    task : GroupMeanTask
-        The task.
     tags : numpy.ndarray, shape (n_tags, tag_width)
-        What :func:`draw_tags` returned.
-    size : int
-        Number of sequences.
-    rng : numpy.random.Generator
-        Source of randomness.
+        What :func:`draw_tags` returned; a ``ValueError`` says if the shape is another.
     dtype : data type
         float64 or float32. The numbers are drawn in float64 and rounded, so that both see the
         same sequences.
-
-    Returns
-    -------
-    Batch
-
-    Raises
-    ------
-    TypeError
-        If `task` is no task, `size` no integer or `rng` no generator.
-    ValueError
-        If `tags` has another shape, or `dtype` is another type.
 
     Notes
     -----
@@ -289,24 +227,9 @@ def draw_batch(
 
 
 def matching_tokens(task: GroupMeanTask, batch: Batch) -> np.ndarray:
-    """Return which tokens carry the tag that the query looks for.
+    """Return which tokens carry the tag that the query looks for, shape (size, n_tokens).
 
-    Parameters
-    ----------
-    task : GroupMeanTask
-        The task.
-    batch : Batch
-        Sequences of it.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (size, n_tokens)
-        True for the m tokens that ideal attention gives 1/m each.
-
-    Raises
-    ------
-    TypeError
-        If `task` is no task.
+    Ideal attention gives each of them 1/m.
 
     Notes
     -----

@@ -53,13 +53,6 @@ class EntryLaw:
         truncated law that of the normal law *before* it is cut off, as deep-learning libraries
         do, so that the entries' own is smaller.
 
-    Raises
-    ------
-    TypeError
-        If `std` is not callable.
-    ValueError
-        If `distribution` is none of the three.
-
     Notes
     -----
     Serves the chapter on initialization.
@@ -99,12 +92,7 @@ class Initializer:
     query_bias, key_bias : EntryLaw, optional
         The laws of the biases; None where there is none or it starts at 0.
     scale : float, callable, ScalingRule or None
-        As everywhere in the package: None is 1/√d_k.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `scale` stands for no rule.
+        As in :func:`attnlib.scaling.scaling_rule`.
 
     Notes
     -----
@@ -402,10 +390,8 @@ def predict_variances(
     initializer : Initializer
         The laws of the weights and the scale; its rule must multiply all scores by one number,
         so not normalize, cap or learn a gain by query.
-    width : int
-        The tokens' width d_model.
-    d_k : int
-        Head width.
+    width, d_k : int
+        The tokens' width d_model, and the head width.
     n_tokens : int
         Number of keys in a row, at least 2; matters only to a rule that depends on it.
     token_cosine : float
@@ -419,10 +405,8 @@ def predict_variances(
 
     Raises
     ------
-    TypeError
-        If an argument is not of its type, or the initializer's `std` returns no number.
-    ValueError
-        If a number is out of range, or the initializer's rule is more than a multiplier.
+    TypeError, ValueError
+        If an argument is not as described, or the initializer's `std` returns no number in range.
 
     Notes
     -----
@@ -433,19 +417,12 @@ def predict_variances(
     ----------
     .. [1] X. Glorot and Y. Bengio, "Understanding the difficulty of training deep feedforward
        neural networks", AISTATS 2010.
-    .. [2] G. Yang et al., "Tensor Programs V: tuning large neural networks via zero-shot
-       hyperparameter transfer", NeurIPS 2021.
 
     Examples
     --------
-    PyTorch's own module starts with logits of variance 1/4:
-
     >>> from attnlib import INITIALIZERS, predict_variances
     >>> predict_variances(INITIALIZERS["multihead_attention"], 512, 64).logit
     0.25
-
-    Softmax sees less of it if the tokens point the same way:
-
     >>> round(predict_variances(INITIALIZERS["t5"], 512, 64, token_cosine=0.9).within_row, 3)
     0.1
     """
@@ -458,7 +435,7 @@ def predict_variances(
         raise ValueError(
             f"initializer must multiply all scores by one number to be predicted; got {rule!r:.60}"
         )
-    factor = scaling.multiplier(rule, d_k, n_tokens)
+    factor = rule.multiplier(d_k, n_tokens)
     query = width * _entry_variance(plan.query, width, d_k)
     query += _entry_variance(plan.query_bias, width, d_k)
     from_weights = width * _entry_variance(plan.key, width, d_k)
@@ -476,7 +453,7 @@ def predict_variances(
 
 
 def layer_norm(x: ArrayLike) -> np.ndarray:
-    r"""Return vectors with mean 0 and mean square 1 along the last axis.
+    r"""Return vectors with mean 0 and mean square 1 along the last axis [1]_.
 
     .. math::
 
@@ -494,14 +471,11 @@ def layer_norm(x: ArrayLike) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (..., d_model)
-        Of the floating type of `x`.
 
     Raises
     ------
-    TypeError
-        If `x` does not hold real numbers.
-    ValueError
-        If `x` holds NaN or infinities, or a vector all of whose entries are equal.
+    TypeError, ValueError
+        If `x` does not hold such vectors of finite real numbers.
 
     Notes
     -----
@@ -541,10 +515,8 @@ def sample_tokens(
 
     Parameters
     ----------
-    n_tokens : int
-        Number of tokens.
-    width : int
-        Their width d_model, at least 3.
+    n_tokens, width : int
+        Number of tokens, and their width d_model, at least 3.
     token_cosine : float
         The average cosine r between two of them, from 0 to 1.
     rng : numpy.random.Generator
@@ -556,10 +528,8 @@ def sample_tokens(
 
     Raises
     ------
-    TypeError
-        If an argument is not of its type.
-    ValueError
-        If a number is out of range.
+    TypeError, ValueError
+        If an argument is not as described.
 
     Notes
     -----
@@ -608,26 +578,19 @@ def sample_projections(
 
     Parameters
     ----------
-    initializer : Initializer
-        The laws of the entries.
-    width : int
-        The tokens' width d_model.
-    d_k : int
-        Head width.
+    initializer, width, d_k
+        As in :func:`predict_variances`, with any scaling rule.
     rng : numpy.random.Generator
         Source of randomness.
 
     Returns
     -------
     Projections
-        Matrices of shape (width, d_k), to be multiplied by tokens from the left, and biases.
 
     Raises
     ------
-    TypeError
-        If an argument is not of its type, or the initializer's `std` returns no number.
-    ValueError
-        If a number is out of range.
+    TypeError, ValueError
+        As :func:`predict_variances`.
 
     Notes
     -----
@@ -656,12 +619,10 @@ def _variances_of(
     tokens: np.ndarray, weights: Projections, rule: scaling.ScalingRule
 ) -> AttentionVariances:
     """Return mean squares (all means are 0) over the tokens, for one draw of the weights."""
-    n_tokens = len(tokens)
     with np.errstate(over="ignore", invalid="ignore"):
         query = tokens @ weights.query + weights.query_bias
         key = tokens @ weights.key + weights.key_bias
-        folded = scaling.fold_query(rule, query, n_tokens) @ scaling.fold_key(rule, key).T
-        logits = scaling.cap_logits(rule, folded)
+        logits = rule.logits(query, key)
         return _refuse_overflow(
             AttentionVariances(
                 query=np.square(query).mean(),
@@ -690,33 +651,22 @@ def sample_logit_variances(
 
     Parameters
     ----------
-    initializer : Initializer
-        The laws of the weights, and any scaling rule.
-    width : int
-        The tokens' width d_model, at least 3.
-    d_k : int
-        Head width.
+    initializer, width, d_k, n_tokens, token_cosine
+        As in :func:`predict_variances`, with any scaling rule and a width of at least 3.
     n_draws : int
         Number of draws of the weights, at least 2. Only they are independent of each other, so
         they alone set the standard errors.
-    n_tokens : int
-        Number of tokens in a draw, at least 2.
-    token_cosine : float
-        The average cosine r between two tokens, from 0 to 1; see :func:`sample_tokens`.
     rng : numpy.random.Generator
         Source of randomness.
 
     Returns
     -------
     MeasuredVariances
-        Averages over the draws, and their standard errors.
 
     Raises
     ------
-    TypeError
-        If an argument is not of its type, or the initializer's `std` returns no number.
-    ValueError
-        If a number is out of range, or logits overflow.
+    TypeError, ValueError
+        As :func:`predict_variances`, or if logits overflow.
 
     Notes
     -----

@@ -39,7 +39,7 @@ class OnlineAttention(NamedTuple):
 def online_attention(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, *, block_size: int = 512
 ) -> OnlineAttention:
-    r"""Return scaled dot-product attention, holding the logits of one block of keys at a time.
+    r"""Return scaled dot-product attention, holding the logits of one block of keys at a time [1]_.
 
     With the logits s of the block B and the sums so far m, l and o, one step is
 
@@ -51,12 +51,8 @@ def online_attention(
 
     Parameters
     ----------
-    query : array_like, shape (..., n_queries, d_k)
-        Queries; any leading axes, such as batch and head.
-    key : array_like, shape (..., n_keys, d_k)
-        Keys.
-    value : array_like, shape (..., n_keys, d_v)
-        Values.
+    query, key, value
+        As in :func:`scaled_dot_product_attention`.
     block_size : int
         How many keys to take at a time.
 
@@ -68,15 +64,8 @@ def online_attention(
 
     Raises
     ------
-    TypeError
-        If an array does not hold real numbers or `block_size` is not an integer.
-    ValueError
-        If shapes do not fit, there is no key, a number is NaN or infinite, `block_size` is less
-        than 1, or a score or a sum of values overflows.
-
-    See Also
-    --------
-    attnlib.blockwise_attention : The same in little memory also for many queries, and faster.
+    TypeError, ValueError
+        As :func:`scaled_dot_product_attention`, or if a sum of values overflows.
 
     Notes
     -----
@@ -96,12 +85,12 @@ def online_attention(
     """
     call = checked_call(query, key, value, None, False, None)
     size = whole_number("block_size", block_size)
-    queries = call.factor * call.query  # here is the division by √d_k
+    queries = call.query / math.sqrt(call.query.shape[-1])  # the division by √d_k
     peak, total, weighted = -math.inf, 0.0, 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, call.shape[-1], size):
             block = slice(start, start + size)
-            logits = queries @ np.swapaxes(call.key[..., block, :], -1, -2)
+            logits = queries @ call.key[..., block, :].mT
             check_scores(call, logits)
             higher = np.maximum(peak, logits.max(axis=-1, keepdims=True))
             shrink = np.exp(peak - higher)

@@ -53,15 +53,13 @@ class Adam:
 
     Parameters
     ----------
-    rate : float
-        Learning rate, positive.
+    rate, multipliers
+        As in :class:`Sgd`.
     beta1, beta2 : float
         Shares of the running means of gradients and of their squares that are kept at a step,
         at least 0 and below 1.
     epsilon : float
         Added to the root mean square, not negative.
-    multipliers : mapping of str to float
-        What the rate is multiplied by for single parameters; 1 for all others.
 
     Notes
     -----
@@ -126,21 +124,7 @@ class OptimizerState(NamedTuple):
 
 
 def initial_state(parameters: Mapping[str, np.ndarray]) -> OptimizerState:
-    """Return the memory of an optimizer that has not made a step.
-
-    Parameters
-    ----------
-    parameters : mapping of str to numpy.ndarray
-        What will be trained.
-
-    Returns
-    -------
-    OptimizerState
-
-    Raises
-    ------
-    TypeError
-        If `parameters` is no mapping of names to arrays.
+    """Return the memory of an optimizer that has not made a step with these parameters.
 
     Notes
     -----
@@ -164,7 +148,7 @@ def optimizer_step(
     gradients: Mapping[str, np.ndarray],
     state: OptimizerState,
 ) -> tuple[dict[str, np.ndarray], OptimizerState]:
-    r"""Return the parameters after one step, and what the optimizer remembers.
+    r"""Return the parameters after one step, in new arrays, and what the optimizer remembers.
 
     SGD with momentum μ: :math:`v \leftarrow \mu v + g,\; \theta \leftarrow \theta - \eta v`.
     Adam: :math:`\theta \leftarrow \theta - \eta\, \hat m / (\sqrt{\hat v} + \epsilon)`, where
@@ -173,33 +157,15 @@ def optimizer_step(
 
     Parameters
     ----------
-    optimizer : Sgd or Adam
-        Which, and its numbers.
     parameters, gradients : mapping of str to numpy.ndarray
-        Parameters, and the gradient by each.
+        Parameters, and the gradient by each; a ``ValueError`` says if their names, those of
+        `state` and those of the multipliers do not agree.
     state : OptimizerState
         From the step before, or :func:`initial_state`.
-
-    Returns
-    -------
-    parameters : dict of str to numpy.ndarray
-        New arrays; those given are not changed.
-    state : OptimizerState
-
-    Raises
-    ------
-    TypeError
-        If `optimizer` is neither, or `parameters` and `gradients` are no arrays by name.
-    ValueError
-        If the names of the three do not agree, or there is a multiplier for another name.
 
     Notes
     -----
     Serves the chapter on training.
-
-    References
-    ----------
-    .. [1] D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
 
     Examples
     --------
@@ -230,12 +196,7 @@ def optimizer_step(
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Say that something is no optimizer.
-
-    Examples
-    --------
-    >>> check_optimizer(Sgd(0.1))
-    """
+    """Say that something is no optimizer."""
     if not isinstance(optimizer, (Sgd, Adam)):
         raise TypeError(f"optimizer must be Sgd or Adam; got {optimizer!r}")
 
@@ -264,24 +225,14 @@ def _adam_directions(
 
 
 def check_names(argument: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Say which names are not known.
-
-    Examples
-    --------
-    >>> check_names("gains", ["key"], ["query", "key"])
-    """
+    """Say which names are not known."""
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise ValueError(f"{argument} must be for some of {list(known)}; got {unknown}")
 
 
 def check_arrays(argument: str, arrays: Any) -> None:
-    """Say that something is no mapping of names to arrays.
-
-    Examples
-    --------
-    >>> check_arrays("parameters", {"key": np.zeros(2)})
-    """
+    """Say that something is no mapping of names to arrays."""
     if not isinstance(arrays, Mapping) or not all(
         isinstance(array, np.ndarray) for array in arrays.values()
     ):

@@ -38,7 +38,7 @@ def freezing_std(n_keys: int) -> float:
     Parameters
     ----------
     n_keys : int
-        Number of keys.
+        Number of keys, at least 1.
 
     Returns
     -------
@@ -46,10 +46,8 @@ def freezing_std(n_keys: int) -> float:
 
     Raises
     ------
-    TypeError
-        If `n_keys` is not an integer.
-    ValueError
-        If `n_keys` is below 1.
+    TypeError, ValueError
+        If `n_keys` is no such number.
 
     Notes
     -----
@@ -78,8 +76,8 @@ def freezing_width(n_keys: int) -> float:
 
     Parameters
     ----------
-    n_keys : int
-        Number of keys.
+    n_keys
+        As in :func:`freezing_std`.
 
     Returns
     -------
@@ -111,8 +109,8 @@ def expected_maximum(n_keys: int) -> float:
 
     Parameters
     ----------
-    n_keys : int
-        Number of keys.
+    n_keys
+        As in :func:`freezing_std`, which it approaches from below, slowly.
 
     Returns
     -------
@@ -125,7 +123,7 @@ def expected_maximum(n_keys: int) -> float:
 
     Notes
     -----
-    Used in the chapter on saturation. It approaches :func:`freezing_std` from below, slowly.
+    Used in the chapter on saturation.
 
     Examples
     --------
@@ -156,9 +154,9 @@ def concentration_bound(logit_std: float, n_keys: int) -> float:
     Parameters
     ----------
     logit_std : float
-        Standard deviation σ of the logits.
+        Standard deviation σ of the logits, positive.
     n_keys : int
-        Number of keys.
+        Number of keys; :func:`expected_maximum` gives M_n.
 
     Returns
     -------
@@ -167,10 +165,8 @@ def concentration_bound(logit_std: float, n_keys: int) -> float:
 
     Raises
     ------
-    TypeError
-        If an argument is not a number of the kind needed.
-    ValueError
-        If `logit_std` is not positive or `n_keys` is below 1.
+    TypeError, ValueError
+        If an argument is not as described.
 
     Notes
     -----
@@ -234,29 +230,23 @@ def sample_row_statistics(
 
     Parameters
     ----------
-    d_k : int
-        Width of one head's query and key, whose components are standard normal.
-    n_keys : int
-        Number of keys of each row.
+    d_k, n_keys : int
+        As in :func:`sample_score_rows`.
     n_rows : int
         Number of rows.
     scale : float, optional
-        What the raw scores are multiplied by; ``None`` means 1/√d_k, 1 no scaling.
+        What the raw scores are multiplied by, not negative; ``None`` means 1/√d_k.
     rng : numpy.random.Generator
         Source of randomness.
 
     Returns
     -------
     RowStatistics
-        Largest weight, entropy, effective positions and squared norm of the softmax Jacobian
-        of each row.
 
     Raises
     ------
-    TypeError
-        If an argument is not a number of the kind needed, or `rng` is no generator.
-    ValueError
-        If `d_k`, `n_keys` or `n_rows` is below 1, or `scale` is negative or not finite.
+    TypeError, ValueError
+        If an argument is not as described, or `scale` makes logits overflow.
 
     Notes
     -----

@@ -5,7 +5,9 @@ r"""How raw scores become logits: one formula, and the rules in use as its speci
 
 Here f is the rule's factor, t and w are learned gains, the hats divide by the length where the
 rule normalizes, and without a cap c the outer function is left out. So everything but the cap is
-a change of the queries and keys *before* their product, which is where implementations put it.
+a change of the queries and keys *before* their product, which is where implementations put it:
+:meth:`ScalingRule.logits` is the whole formula, and the other methods are its parts and their
+derivatives.
 """
 
 from __future__ import annotations
@@ -23,24 +25,16 @@ from attnlib._validation import flag, float_array, real_number, scale_factor, wh
 
 __all__ = [
     "ScalingRule",
-    "cap_logits",
-    "cap_slope",
     "fixed_temperature",
-    "fold_key",
-    "fold_key_vjp",
-    "fold_query",
-    "fold_query_vjp",
     "inverse_sqrt",
     "inverse_width",
     "learned_temperature",
     "log_length",
-    "multiplier",
     "no_scaling",
     "query_key_norm",
     "query_temperature",
     "scaling_rule",
     "soft_cap",
-    "with_gains",
 ]
 
 GAINS = ("log_gain", "query_gain")
@@ -49,6 +43,9 @@ GAINS = ("log_gain", "query_gain")
 @dataclass(frozen=True, eq=False)
 class ScalingRule:
     """One way to turn raw scores into logits; a value that does not change.
+
+    Its methods raise a ``TypeError`` or a ``ValueError`` if an array does not hold finite real
+    numbers or does not fit the rule, and keep the floating type of what they are given.
 
     Parameters
     ----------
@@ -71,8 +68,10 @@ class ScalingRule:
     Examples
     --------
     >>> from attnlib import ScalingRule
-    >>> ScalingRule("a third", lambda d_k, n_keys: 1 / 3)
-    ScalingRule('a third')
+    >>> rule = ScalingRule("a third, capped", lambda d_k, n_keys: 1 / 3, cap=50)
+    >>> query, key = [[3.0, 0.0]], [[1.0, 2.0], [100.0, 0.0]]  # scores 3 and 300
+    >>> rule.logits(query, key).round(2)
+    array([[ 1. , 48.2]])
     """
 
     label: str
@@ -99,22 +98,137 @@ class ScalingRule:
         """Show the label; the factor is a function and would show an address."""
         return f"ScalingRule({self.label!r})"
 
+    def with_gains(self, **gains: Any) -> ScalingRule:
+        """Return the rule with other values of its learned gains.
 
-def _checked_gains(gains: Any) -> dict[str, Any]:
-    """Return copies of learned gains: a float, or an array that cannot be written to."""
-    if not isinstance(gains, Mapping):
-        raise TypeError(f"gains must be a mapping from names to values; got {gains!r}")
-    unknown = [name for name in gains if name not in GAINS]
-    if unknown:
-        raise ValueError(f"gains must be among {GAINS}; got {unknown}")
-    checked: dict[str, Any] = {}
-    for name, gain in gains.items():
-        array = np.array(float_array(name, gain))
-        if array.ndim != GAINS.index(name):
-            raise ValueError(f"{name} must have {GAINS.index(name)} axes; got shape {array.shape}")
-        array.setflags(write=False)
-        checked[name] = array if array.ndim else float(array)
-    return checked
+        >>> from attnlib.scaling import learned_temperature
+        >>> dict(learned_temperature().with_gains(log_gain=0.5).gains)
+        {'log_gain': 0.5}
+        """
+        unknown = set(gains) - set(self.gains)
+        if unknown:
+            raise ValueError(f"gains must be learned by {self!r}; got {sorted(unknown)}")
+        return replace(self, gains={**self.gains, **gains})
+
+    def multiplier(self, d_k: int, n_keys: int) -> float:
+        """Return what all scores are multiplied by: the factor times the learned gain.
+
+        What a single query adds is not in it.
+
+        >>> from attnlib.scaling import inverse_sqrt
+        >>> inverse_sqrt().multiplier(64, 1024)
+        0.125
+        """
+        width, n = whole_number("d_k", d_k), whole_number("n_keys", n_keys)
+        factor = scale_factor(real_number("scale", self.factor(width, n)), width)
+        return factor * float(_exponential("log_gain", self.gains.get("log_gain", 0.0)))
+
+    def logits(self, query: ArrayLike, key: ArrayLike) -> np.ndarray:
+        """Return the logits of each query with each key, shape (..., n_queries, n_keys).
+
+        >>> from attnlib.scaling import query_key_norm
+        >>> query_key_norm().logits([[3.0, 0, 0, 0]], [[5.0, 0, 0, 0], [0, 1, 0, 0]])
+        array([[2., 0.]])
+        """
+        keys = self.fold_key(float_array("key", key, ndim=2))
+        return self.cap_logits(self.fold_query(query, keys.shape[-2]) @ keys.mT)
+
+    def fold_query(self, query: ArrayLike, n_keys: int) -> np.ndarray:
+        """Return queries, shape (..., d_k), with all that the rule does to scores, but the cap.
+
+        >>> from attnlib.scaling import inverse_sqrt
+        >>> inverse_sqrt().fold_query([[2.0, 4.0, 0.0, 6.0]], n_keys=5)
+        array([[1., 2., 0., 3.]])
+        """
+        q = _checked_vectors("query", query)
+        factor = self.multiplier(q.shape[-1], n_keys)
+        folded = (_directions(q)[0] if self.normalize else q) * factor
+        if "query_gain" in self.gains:
+            folded *= self._query_gains(q)
+        return folded
+
+    def fold_key(self, key: ArrayLike) -> np.ndarray:
+        """Return keys, shape (..., d_k), divided by their length if the rule normalizes.
+
+        >>> from attnlib.scaling import query_key_norm
+        >>> query_key_norm().fold_key([[3.0, 4.0], [0.0, 0.0]])
+        array([[0.6, 0.8],
+               [0. , 0. ]])
+        """
+        k = _checked_vectors("key", key)
+        return _directions(k)[0] if self.normalize else k
+
+    def cap_logits(self, logits: np.ndarray) -> np.ndarray:
+        """Return products of folded queries and keys within the bound, if the rule has one.
+
+        >>> import numpy as np
+        >>> from attnlib.scaling import soft_cap
+        >>> soft_cap(30).cap_logits(np.array([0.5, 100.0])).round(2)
+        array([ 0.5 , 29.92])
+        """
+        return logits if self.cap is None else self.cap * np.tanh(logits / self.cap)
+
+    def fold_query_vjp(
+        self, query: ArrayLike, n_keys: int, cotangent: ArrayLike
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Carry a gradient by folded queries back to the queries, and to the learned gains.
+
+        Folded queries are proportional to their gain, so the gradient by its logarithm is the
+        product of the folded query and the cotangent; it is summed over the queries.
+
+        >>> from attnlib.scaling import learned_temperature
+        >>> learned_temperature().fold_query_vjp([[1.0, 0, 0, 0]], 5, [[1.0, 1, 1, 1]])
+        (array([[0.5, 0.5, 0.5, 0.5]]), {'log_gain': 0.5})
+        """
+        q = _checked_vectors("query", query)
+        upstream = _of_shape(cotangent, q.shape)
+        gradient = upstream * self.multiplier(q.shape[-1], n_keys)
+        if "query_gain" in self.gains:
+            gradient *= self._query_gains(q)
+        if self.normalize:
+            gradient = _directions_vjp(q, gradient)
+        if not self.gains:
+            return gradient, {}
+        products = self.fold_query(q, n_keys) * upstream
+        by_log_gain = products.sum(axis=-1, keepdims=True)
+        gains: dict[str, Any] = {}
+        if "log_gain" in self.gains:
+            gains["log_gain"] = float(by_log_gain.sum())
+        if "query_gain" in self.gains:
+            gradient += by_log_gain * self.gains["query_gain"].astype(q.dtype)
+            gains["query_gain"] = (by_log_gain * q).reshape(-1, q.shape[-1]).sum(axis=0)
+        return gradient, gains
+
+    def fold_key_vjp(self, key: ArrayLike, cotangent: ArrayLike) -> np.ndarray:
+        """Carry a gradient by folded keys back to the keys.
+
+        >>> from attnlib.scaling import query_key_norm
+        >>> query_key_norm().fold_key_vjp([[0.0, 2.0]], [[1.0, 1.0]])
+        array([[0.5, 0. ]])
+        """
+        k = _checked_vectors("key", key)
+        upstream = _of_shape(cotangent, k.shape)
+        return _directions_vjp(k, upstream) if self.normalize else upstream
+
+    def cap_slope(self, capped: np.ndarray) -> Any:
+        """Return the derivative of :meth:`cap_logits` from what it returned; 1.0 without a cap.
+
+        >>> import numpy as np
+        >>> from attnlib.scaling import soft_cap
+        >>> soft_cap(50).cap_slope(np.array([0.0, 25.0]))
+        array([1.  , 0.75])
+        """
+        return 1.0 if self.cap is None else 1 - (capped / self.cap) ** 2
+
+    def _query_gains(self, query: np.ndarray) -> np.ndarray:
+        """Return exp(w·q) for each query, with an axis of length 1 in place of d_k."""
+        direction = self.gains["query_gain"].astype(query.dtype)
+        if direction.shape != query.shape[-1:]:
+            raise ValueError(
+                f"query must have the width of query_gain, {direction.shape[0]}; "
+                f"got shape {query.shape}"
+            )
+        return np.asarray(_exponential("query_gain", query @ direction))[..., None]
 
 
 def no_scaling() -> ScalingRule:
@@ -126,15 +240,15 @@ def no_scaling() -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import multiplier, no_scaling
-    >>> multiplier(no_scaling(), 64, 1024)
+    >>> from attnlib.scaling import no_scaling
+    >>> no_scaling().multiplier(64, 1024)
     1.0
     """
     return ScalingRule("1", lambda _d_k, _n_keys: 1.0)
 
 
 def inverse_sqrt() -> ScalingRule:
-    """Return the usual rule: scores are divided by the square root of the head width.
+    """Return the usual rule: scores are divided by the square root of the head width [1]_.
 
     Notes
     -----
@@ -146,25 +260,15 @@ def inverse_sqrt() -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import inverse_sqrt, multiplier
-    >>> multiplier(inverse_sqrt(), 64, 1024)
+    >>> from attnlib.scaling import inverse_sqrt
+    >>> inverse_sqrt().multiplier(64, 1024)
     0.125
     """
     return ScalingRule("1/√dₖ", lambda d_k, _n_keys: 1 / math.sqrt(d_k))
 
 
 def inverse_width(constant: float = 1.0) -> ScalingRule:
-    """Return the rule of the maximal update parametrization: a constant over the head width.
-
-    Parameters
-    ----------
-    constant : float
-        What stands above d_k, positive.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `constant` is no positive number.
+    """Return the rule of the maximal update parametrization [1]_: a positive constant over d_k.
 
     Notes
     -----
@@ -177,8 +281,8 @@ def inverse_width(constant: float = 1.0) -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import inverse_width, multiplier
-    >>> multiplier(inverse_width(), 64, 1024), multiplier(inverse_width(8), 64, 1024)
+    >>> from attnlib.scaling import inverse_width
+    >>> inverse_width().multiplier(64, 1024), inverse_width(8).multiplier(64, 1024)
     (0.015625, 0.125)
     """
     above = real_number("constant", constant, positive=True)
@@ -186,17 +290,7 @@ def inverse_width(constant: float = 1.0) -> ScalingRule:
 
 
 def fixed_temperature(temperature: float) -> ScalingRule:
-    """Return the rule that divides the scores by a number, whatever the head width.
-
-    Parameters
-    ----------
-    temperature : float
-        The divisor, positive.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `temperature` is no positive number.
+    """Return the rule that divides the scores by a positive number, whatever the head width.
 
     Notes
     -----
@@ -204,8 +298,8 @@ def fixed_temperature(temperature: float) -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import fixed_temperature, multiplier
-    >>> multiplier(fixed_temperature(4), 64, 1024)
+    >>> from attnlib.scaling import fixed_temperature
+    >>> fixed_temperature(4).multiplier(64, 1024)
     0.25
     """
     divisor = real_number("temperature", temperature, positive=True)
@@ -221,27 +315,16 @@ def learned_temperature() -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import learned_temperature, multiplier, with_gains
-    >>> import numpy as np
-    >>> rule = learned_temperature()
-    >>> multiplier(rule, 64, 1024), multiplier(with_gains(rule, log_gain=np.log(2)), 64, 1024)
-    (0.125, 0.25)
+    >>> import math
+    >>> from attnlib.scaling import learned_temperature
+    >>> learned_temperature().with_gains(log_gain=math.log(2)).multiplier(64, 1024)
+    0.25
     """
     return replace(inverse_sqrt(), label="learned temperature", gains={"log_gain": 0.0})
 
 
 def query_temperature(d_k: int) -> ScalingRule:
-    """Return 1/√d_k times a gain that each query sets itself, exp(w·q); w starts at 0.
-
-    Parameters
-    ----------
-    d_k : int
-        Head width, the length of w.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `d_k` is no positive integer.
+    """Return 1/√d_k times a gain that each query sets itself, exp(w·q); w of width d_k starts at 0.
 
     Notes
     -----
@@ -249,27 +332,23 @@ def query_temperature(d_k: int) -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import fold_query, query_temperature, with_gains
-    >>> import numpy as np
-    >>> rule = with_gains(query_temperature(2), query_gain=[np.log(3), 0])
-    >>> (fold_query(rule, [[1.0, 1.0], [0.0, 1.0]], n_keys=5) * np.sqrt(2)).round(6)
-    array([[3., 3.],
-           [0., 1.]])
+    >>> import math
+    >>> from attnlib.scaling import query_temperature
+    >>> rule = query_temperature(4).with_gains(query_gain=[math.log(3), 0, 0, 0])
+    >>> rule.fold_query([[1.0, 2, 0, 0], [0, 2, 0, 0]], n_keys=5).round(6)
+    array([[1.5, 3. , 0. , 0. ],
+           [0. , 1. , 0. , 0. ]])
     """
     gains = {"query_gain": np.zeros(whole_number("d_k", d_k))}
     return replace(inverse_sqrt(), label="temperature by query", gains=gains)
 
 
 def query_key_norm(*, learned: bool = True) -> ScalingRule:
-    """Return the rule that compares directions only: √d_k times the cosine of query and key.
+    """Return the rule that compares directions only: √d_k times the cosine of query and key [1]_.
 
     The cosine of two random directions has standard deviation 1/√d_k, so the logits start with
-    standard deviation 1, and they cannot exceed √d_k times the gain.
-
-    Parameters
-    ----------
-    learned : bool
-        Whether a gain is learned as well; its logarithm starts at 0.
+    standard deviation 1, and they cannot exceed √d_k times the gain. If one is `learned`, its
+    logarithm starts at 0.
 
     Notes
     -----
@@ -282,27 +361,16 @@ def query_key_norm(*, learned: bool = True) -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import fold_query, query_key_norm
-    >>> import numpy as np
-    >>> fold_query(query_key_norm(), [[3.0, 4.0]], n_keys=5) / np.sqrt(2)
-    array([[0.6, 0.8]])
+    >>> from attnlib.scaling import query_key_norm
+    >>> query_key_norm().fold_query([[0.0, 3.0, 0.0, 4.0]], n_keys=5)
+    array([[0. , 1.2, 0. , 1.6]])
     """
     gains = {"log_gain": 0.0} if flag("learned", learned) else {}
     return ScalingRule("q/k norm", lambda d_k, _n_keys: math.sqrt(d_k), normalize=True, gains=gains)
 
 
 def soft_cap(cap: float) -> ScalingRule:
-    """Return 1/√d_k with logits bent so that they stay within ±cap.
-
-    Parameters
-    ----------
-    cap : float
-        The bound, positive.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `cap` is no positive number.
+    """Return 1/√d_k with logits bent so that they stay within ±cap, a positive number [1]_.
 
     Notes
     -----
@@ -314,27 +382,18 @@ def soft_cap(cap: float) -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import cap_logits, soft_cap
-    >>> import numpy as np
-    >>> cap_logits(soft_cap(50), np.array([8.0, 100.0])).round(2)
-    array([ 7.93, 48.2 ])
+    >>> from attnlib.scaling import soft_cap
+    >>> soft_cap(50).logits([[1.0]], [[8.0], [100.0]]).round(2)
+    array([[ 7.93, 48.2 ]])
     """
     bound = real_number("cap", cap)
     return replace(inverse_sqrt(), label=f"soft cap {bound:g}", cap=bound)
 
 
 def log_length(reference: int) -> ScalingRule:
-    """Return 1/√d_k times log n / log(reference), so that longer rows get sharper logits.
+    """Return 1/√d_k times log n / log(reference): longer rows get sharper logits [1]_.
 
-    Parameters
-    ----------
-    reference : int
-        The number of keys at which the rule equals 1/√d_k, at least 2.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `reference` is no integer of at least 2.
+    At `reference` keys, 2 or more, the rule equals 1/√d_k.
 
     Notes
     -----
@@ -347,8 +406,8 @@ def log_length(reference: int) -> ScalingRule:
 
     Examples
     --------
-    >>> from attnlib.scaling import log_length, multiplier
-    >>> multiplier(log_length(32), 64, 1024)
+    >>> from attnlib.scaling import log_length
+    >>> log_length(32).multiplier(64, 1024)
     0.25
     """
     n_reference = whole_number("reference", reference, least=2)
@@ -365,19 +424,8 @@ def scaling_rule(scale: Any) -> ScalingRule:
     Parameters
     ----------
     scale : None, float, callable or ScalingRule
-        None means 1/√d_k; a number multiplies the scores; a callable takes d_k and the number
-        of keys and returns such a number.
-
-    Returns
-    -------
-    ScalingRule
-
-    Raises
-    ------
-    TypeError
-        If `scale` is none of these.
-    ValueError
-        If it is a number that is negative or not finite.
+        None means 1/√d_k; a number, not negative, multiplies the scores; a callable takes d_k
+        and the number of keys and returns such a number.
 
     Notes
     -----
@@ -399,83 +447,21 @@ def scaling_rule(scale: Any) -> ScalingRule:
     return ScalingRule(f"{factor:g}", lambda _d_k, _n_keys: factor)
 
 
-def _checked_rule(rule: Any) -> ScalingRule:
-    """Return the rule, or say that a number is none."""
-    if not isinstance(rule, ScalingRule):
-        raise TypeError(f"rule must be a ScalingRule, as scaling_rule returns; got {rule!r}")
-    return rule
-
-
-def with_gains(rule: ScalingRule, **gains: Any) -> ScalingRule:
-    """Return the rule with other values of its learned gains.
-
-    Parameters
-    ----------
-    rule : ScalingRule
-        The rule.
-    **gains : number or array
-        New values by name, as in :class:`ScalingRule`.
-
-    Returns
-    -------
-    ScalingRule
-
-    Raises
-    ------
-    ValueError
-        If the rule does not learn such a gain, or the value does not fit.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
-
-    Examples
-    --------
-    >>> from attnlib.scaling import learned_temperature, with_gains
-    >>> dict(with_gains(learned_temperature(), log_gain=0.5).gains)
-    {'log_gain': 0.5}
-    """
-    unknown = set(gains) - set(_checked_rule(rule).gains)
+def _checked_gains(gains: Any) -> dict[str, Any]:
+    """Return copies of learned gains: a float, or an array that cannot be written to."""
+    if not isinstance(gains, Mapping):
+        raise TypeError(f"gains must be a mapping from names to values; got {gains!r}")
+    unknown = [name for name in gains if name not in GAINS]
     if unknown:
-        raise ValueError(f"gains must be learned by {rule!r}; got {sorted(unknown)}")
-    return replace(rule, gains={**rule.gains, **gains})
-
-
-def multiplier(rule: ScalingRule, d_k: int, n_keys: int) -> float:
-    """Return what the rule multiplies all scores by, as a Python float.
-
-    Parameters
-    ----------
-    rule : ScalingRule
-        The rule.
-    d_k, n_keys : int
-        Head width and number of keys.
-
-    Returns
-    -------
-    float
-        Its factor times its learned gain; what a single query adds is not in it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the rule's factor is not a number that is finite and not negative.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
-
-    Examples
-    --------
-    >>> from attnlib.scaling import multiplier, scaling_rule
-    >>> multiplier(scaling_rule(None), 64, 1024)
-    0.125
-    """
-    width, n = whole_number("d_k", d_k), whole_number("n_keys", n_keys)
-    factor = real_number("scale", _checked_rule(rule).factor(width, n))
-    if factor < 0:
-        raise ValueError(f"scale must not be negative (it is an inverse temperature); got {factor}")
-    return factor * float(_exponential("log_gain", rule.gains.get("log_gain", 0.0)))
+        raise ValueError(f"gains must be among {GAINS}; got {unknown}")
+    checked: dict[str, Any] = {}
+    for name, gain in gains.items():
+        array = np.array(float_array(name, gain))
+        if array.ndim != GAINS.index(name):
+            raise ValueError(f"{name} must have {GAINS.index(name)} axes; got shape {array.shape}")
+        array.setflags(write=False)
+        checked[name] = array if array.ndim else float(array)
+    return checked
 
 
 def _exponential(name: str, gain: Any) -> Any:
@@ -488,278 +474,6 @@ def _exponential(name: str, gain: Any) -> Any:
             f"within range; got {np.max(gain):.3g}"
         )
     return factor
-
-
-def fold_query(rule: ScalingRule, query: ArrayLike, n_keys: int) -> np.ndarray:
-    """Return queries with everything in them that the rule does to scores, but the cap.
-
-    Parameters
-    ----------
-    rule : ScalingRule
-        The rule.
-    query : array_like, shape (..., d_k)
-        Queries.
-    n_keys : int
-        Number of keys they look at.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., d_k)
-        Of the floating type of `query`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `query` does not hold finite numbers, or the rule does not fit its width.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
-
-    Examples
-    --------
-    >>> from attnlib.scaling import fold_query, inverse_sqrt
-    >>> fold_query(inverse_sqrt(), [[2.0, 4.0, 0.0, 6.0]], n_keys=5)
-    array([[1., 2., 0., 3.]])
-    """
-    q = _checked_vectors("query", query)
-    return folded_query(rule, q, multiplier(rule, q.shape[-1], n_keys))
-
-
-def folded_query(rule: ScalingRule, query: np.ndarray, factor: float) -> np.ndarray:
-    """Return what :func:`fold_query` returns, of checked arguments.
-
-    Examples
-    --------
-    >>> folded_query(query_key_norm(), np.array([[3.0, 4.0]]), 5.0)
-    array([[3., 4.]])
-    """
-    folded = (_directions(query)[0] if rule.normalize else query) * factor
-    if "query_gain" in rule.gains:
-        folded *= _query_gains(rule, query)
-    return folded
-
-
-def fold_key(rule: ScalingRule, key: ArrayLike) -> np.ndarray:
-    """Return keys with everything in them that the rule does to them.
-
-    Parameters
-    ----------
-    rule : ScalingRule
-        The rule.
-    key : array_like, shape (..., d_k)
-        Keys.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., d_k)
-        `key` itself unless the rule normalizes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `key` does not hold finite numbers.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
-
-    Examples
-    --------
-    >>> from attnlib.scaling import fold_key, query_key_norm
-    >>> fold_key(query_key_norm(), [[3.0, 4.0], [0.0, 0.0]])
-    array([[0.6, 0.8],
-           [0. , 0. ]])
-    """
-    return folded_key(_checked_rule(rule), _checked_vectors("key", key))
-
-
-def folded_key(rule: ScalingRule, key: np.ndarray) -> np.ndarray:
-    """Return what :func:`fold_key` returns, of checked arguments.
-
-    Examples
-    --------
-    >>> folded_key(inverse_sqrt(), np.array([[3.0, 4.0]]))
-    array([[3., 4.]])
-    """
-    return _directions(key)[0] if rule.normalize else key
-
-
-def fold_query_vjp(
-    rule: ScalingRule, query: ArrayLike, n_keys: int, cotangent: ArrayLike
-) -> tuple[np.ndarray, dict[str, Any]]:
-    r"""Carry a gradient back through :func:`fold_query`.
-
-    Parameters
-    ----------
-    rule : ScalingRule
-        The rule.
-    query : array_like, shape (..., d_k)
-        What was folded.
-    n_keys : int
-        Number of keys.
-    cotangent : array_like, shape (..., d_k)
-        Gradient of a loss by the folded queries.
-
-    Returns
-    -------
-    query : numpy.ndarray, shape (..., d_k)
-        Gradient by the queries.
-    gains : dict
-        Gradient by each learned gain, summed over the queries.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`fold_query`.
-
-    Notes
-    -----
-    Serves the chapter on temperature. Folded queries are proportional to their gain, so the
-    gradient by its logarithm is the product of the folded query and the cotangent.
-
-    Examples
-    --------
-    >>> from attnlib.scaling import fold_query_vjp, learned_temperature
-    >>> fold_query_vjp(learned_temperature(), [[1.0, 0, 0, 0]], 5, [[1.0, 1, 1, 1]])
-    (array([[0.5, 0.5, 0.5, 0.5]]), {'log_gain': 0.5})
-    """
-    q = _checked_vectors("query", query)
-    factor = multiplier(rule, q.shape[-1], n_keys)
-    return folded_query_vjp(rule, q, factor, _of_shape(cotangent, q.shape))
-
-
-def folded_query_vjp(
-    rule: ScalingRule, query: np.ndarray, factor: float, cotangent: np.ndarray
-) -> tuple[np.ndarray, dict[str, Any]]:
-    """Return what :func:`fold_query_vjp` returns, of checked arguments.
-
-    Examples
-    --------
-    >>> folded_query_vjp(inverse_sqrt(), np.ones((1, 4)), 0.5, np.ones((1, 4)))
-    (array([[0.5, 0.5, 0.5, 0.5]]), {})
-    """
-    gradient = cotangent * factor
-    if "query_gain" in rule.gains:
-        gradient *= _query_gains(rule, query)
-    if rule.normalize:
-        gradient = _directions_vjp(query, gradient)
-    if not rule.gains:
-        return gradient, {}
-    products = folded_query(rule, query, factor) * cotangent
-    by_log_gain = products.sum(axis=-1, keepdims=True)
-    gains: dict[str, Any] = {}
-    if "log_gain" in rule.gains:
-        gains["log_gain"] = float(by_log_gain.sum())
-    if "query_gain" in rule.gains:
-        gradient += by_log_gain * rule.gains["query_gain"].astype(query.dtype)
-        gains["query_gain"] = (by_log_gain * query).reshape(-1, query.shape[-1]).sum(axis=0)
-    return gradient, gains
-
-
-def fold_key_vjp(rule: ScalingRule, key: ArrayLike, cotangent: ArrayLike) -> np.ndarray:
-    """Carry a gradient back through :func:`fold_key`.
-
-    Parameters
-    ----------
-    rule : ScalingRule
-        The rule.
-    key : array_like, shape (..., d_k)
-        What was folded.
-    cotangent : array_like, shape (..., d_k)
-        Gradient of a loss by the folded keys.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., d_k)
-        Gradient by the keys.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`fold_key`.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
-
-    Examples
-    --------
-    >>> from attnlib.scaling import fold_key_vjp, query_key_norm
-    >>> fold_key_vjp(query_key_norm(), [[0.0, 2.0]], [[1.0, 1.0]])
-    array([[0.5, 0. ]])
-    """
-    k = _checked_vectors("key", key)
-    return folded_key_vjp(_checked_rule(rule), k, _of_shape(cotangent, k.shape))
-
-
-def folded_key_vjp(rule: ScalingRule, key: np.ndarray, cotangent: np.ndarray) -> np.ndarray:
-    """Return what :func:`fold_key_vjp` returns, of checked arguments.
-
-    Examples
-    --------
-    >>> folded_key_vjp(inverse_sqrt(), np.ones((1, 2)), np.ones((1, 2)))
-    array([[1., 1.]])
-    """
-    return _directions_vjp(key, cotangent) if rule.normalize else cotangent
-
-
-def cap_logits(rule: ScalingRule, logits: np.ndarray) -> np.ndarray:
-    """Return the logits within the rule's bound, or as they are if it has none.
-
-    Parameters
-    ----------
-    rule : ScalingRule
-        The rule.
-    logits : numpy.ndarray
-        Products of folded queries and keys.
-
-    Returns
-    -------
-    numpy.ndarray
-        Of the same shape and type.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
-
-    Examples
-    --------
-    >>> from attnlib.scaling import cap_logits, soft_cap
-    >>> import numpy as np
-    >>> cap_logits(soft_cap(30), np.array([0.5, 100.0])).round(2)
-    array([ 0.5 , 29.92])
-    """
-    return logits if rule.cap is None else rule.cap * np.tanh(logits / rule.cap)
-
-
-def cap_slope(rule: ScalingRule, capped: np.ndarray) -> Any:
-    """Return the derivative of :func:`cap_logits`, from what it returned.
-
-    Parameters
-    ----------
-    rule : ScalingRule
-        The rule.
-    capped : numpy.ndarray
-        Logits within the bound.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        1.0 if the rule has no cap.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
-
-    Examples
-    --------
-    >>> from attnlib.scaling import cap_slope, inverse_sqrt, soft_cap
-    >>> import numpy as np
-    >>> cap_slope(soft_cap(50), np.array([0.0, 25.0])), cap_slope(inverse_sqrt(), np.zeros(2))
-    (array([1.  , 0.75]), 1.0)
-    """
-    return 1.0 if rule.cap is None else 1 - (capped / rule.cap) ** 2
 
 
 def _checked_vectors(name: str, vectors: ArrayLike) -> np.ndarray:
@@ -776,17 +490,6 @@ def _of_shape(cotangent: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     if upstream.shape != shape:
         raise ValueError(f"cotangent must have the shape {shape}; got {upstream.shape}")
     return upstream
-
-
-def _query_gains(rule: ScalingRule, query: np.ndarray) -> np.ndarray:
-    """Return exp(w·q) for each query, with an axis of length 1 in place of d_k."""
-    direction = rule.gains["query_gain"].astype(query.dtype)
-    if direction.shape != query.shape[-1:]:
-        raise ValueError(
-            f"query must have the width of query_gain, {direction.shape[0]}; "
-            f"got shape {query.shape}"
-        )
-    return np.asarray(_exponential("query_gain", query @ direction))[..., None]
 
 
 def _directions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

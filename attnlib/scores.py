@@ -64,14 +64,11 @@ def score_moments(
     Returns
     -------
     ScoreMoments
-        Mean, variance and excess kurtosis. The last is 6/d_k for normal components.
 
     Raises
     ------
-    TypeError
-        If `d_k` is not an integer or a fourth moment not a real number.
-    ValueError
-        If `d_k` is below 1 or a fourth moment below 1.
+    TypeError, ValueError
+        If an argument is not as described.
 
     Notes
     -----
@@ -146,11 +143,8 @@ def general_score_moments(
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers.
-    ValueError
-        If a covariance is not square, symmetric and positive semi-definite, the two differ in
-        size, or a mean does not fit.
+    TypeError, ValueError
+        If a covariance is not square, symmetric and positive semi-definite, or sizes differ.
 
     Notes
     -----
@@ -225,15 +219,16 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
         f(z) = \frac{|z|^{\nu}\,K_{\nu}(|z|)}{\sqrt\pi\;\Gamma(d_k/2)\;2^{\nu}},
         \qquad \nu = \frac{d_k - 1}{2}
 
-    with K the modified Bessel function of the second kind: a variance-gamma law. It is the
+    with K the modified Bessel function of the second kind: a variance-gamma law [1]_. It is the
     Laplace density for d_k = 2 and approaches the normal density with variance d_k.
 
     Parameters
     ----------
     z : array_like
-        Raw scores.
+        Raw scores, finite.
     d_k : int
-        Width of one head's query and key, at most 10 million.
+        Width of one head's query and key. At most 10 million; rounding would reach the eighth
+        digit beyond.
 
     Returns
     -------
@@ -242,11 +237,8 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
 
     Raises
     ------
-    TypeError
-        If `z` does not hold real numbers or `d_k` is not an integer.
-    ValueError
-        If `z` is not finite, or `d_k` is below 1 or so large that rounding would reach the
-        eighth digit of the result.
+    TypeError, ValueError
+        If an argument is not as described.
 
     Notes
     -----
@@ -287,10 +279,8 @@ def score_sf(z: ArrayLike, d_k: int) -> Any:
 
     Parameters
     ----------
-    z : array_like
-        Raw scores.
-    d_k : int
-        Width of one head's query and key, at most 10 million.
+    z, d_k
+        As in :func:`score_pdf`.
 
     Returns
     -------
@@ -375,14 +365,8 @@ def sample_scores(d_k: int, size: int | tuple[int, ...], *, rng: np.random.Gener
 
     Raises
     ------
-    TypeError
-        If `d_k` or `size` is not an integer, or `rng` is no generator.
-    ValueError
-        If `d_k` is below 1 or `size` is negative.
-
-    See Also
-    --------
-    sample_score_rows : Scores of many keys against one query.
+    TypeError, ValueError
+        If an argument is not as described.
 
     Notes
     -----
@@ -408,14 +392,12 @@ def sample_score_rows(
 
     Parameters
     ----------
-    d_k : int
-        Width of one head's query and key.
+    d_k, rng
+        As in :func:`sample_scores`.
     n_keys : int
         Number of keys the query looks at.
     size : int or tuple of int
         How many rows.
-    rng : numpy.random.Generator
-        Source of randomness.
 
     Returns
     -------
@@ -424,10 +406,8 @@ def sample_score_rows(
 
     Raises
     ------
-    TypeError
-        If `d_k`, `n_keys` or `size` is not an integer, or `rng` is no generator.
-    ValueError
-        If `d_k` or `n_keys` is below 1 or `size` is negative.
+    TypeError, ValueError
+        As :func:`sample_scores`.
 
     Notes
     -----

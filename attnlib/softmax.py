@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._validation import axis_index, distribution, float_array
+from attnlib._validation import axis_index, broadcasts, distribution, float_array
 
 __all__ = [
     "effective_positions",
@@ -60,15 +60,8 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Raises
     ------
-    TypeError
-        If `x` does not hold real numbers or `axis` is not an integer.
-    ValueError
-        If `x` holds NaN or +inf, has no entries along `axis`, or has a row of ``-inf`` only.
-
-    See Also
-    --------
-    log_softmax : The logarithm, without underflow.
-    attnlib.scaled_dot_product_attention : Gives a query without visible keys zeros instead.
+    TypeError, ValueError
+        If `x` holds NaN, +inf or no real numbers, nothing along `axis`, or a row of ``-inf`` only.
 
     Notes
     -----
@@ -100,10 +93,8 @@ def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
 
     Parameters
     ----------
-    x : array_like, shape (..., n, ...)
-        Scores; ``-inf`` hides an entry.
-    axis : int
-        The axis along which the weights sum to one.
+    x, axis
+        As in :func:`softmax`.
 
     Returns
     -------
@@ -151,14 +142,8 @@ def softmax_jacobian(weights: ArrayLike) -> np.ndarray:
 
     Raises
     ------
-    TypeError
-        If `weights` does not hold real numbers.
-    ValueError
-        If `weights` is empty, negative, not finite, or does not sum to one.
-
-    See Also
-    --------
-    softmax_vjp : The product with a vector, without building the matrix.
+    TypeError, ValueError
+        If `weights` is no array of distributions: not finite, negative, or with another sum than 1.
 
     Notes
     -----
@@ -198,10 +183,9 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
     Parameters
     ----------
     weights : array_like, shape (..., n, ...)
-        Softmax weights.
+        Softmax weights. A largest one near 1 is understood as 1 less the others.
     cotangent : array_like, broadcastable to the shape of `weights`
-        The vector u. As everywhere in NumPy, one with a single axis runs along the last axis of
-        `weights`, whatever `axis` is.
+        The vector u. One with a single axis runs along the last axis, whatever `axis` is.
     axis : int
         The axis along which the weights sum to one.
 
@@ -212,16 +196,12 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers.
-    ValueError
-        If `weights` is no distribution, the shapes do not fit, or differences of `cotangent`
-        overflow.
+    TypeError, ValueError
+        As :func:`softmax_jacobian`, or if `cotangent` does not fit or its differences overflow.
 
     Notes
     -----
-    Derived in the chapter on gradients. The weights are taken to sum to one exactly: the
-    largest of them, where it is near one, is understood as one less the others.
+    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -231,11 +211,7 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
     """
     p, index = distribution(weights, axis)
     u = float_array("cotangent", cotangent)
-    try:
-        fits = np.broadcast_shapes(u.shape, p.shape) == p.shape
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts(u, p.shape):
         raise ValueError(
             f"cotangent must broadcast to the shape of weights, {p.shape}; got shape {u.shape}"
         )
@@ -256,10 +232,8 @@ def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
 
     Parameters
     ----------
-    weights : array_like, shape (..., n, ...)
-        Softmax weights.
-    axis : int
-        The axis along which they sum to one.
+    weights, axis
+        As in :func:`softmax_vjp`.
 
     Returns
     -------
@@ -310,10 +284,8 @@ def entropy(weights: ArrayLike, axis: int = -1) -> Any:
 
     Parameters
     ----------
-    weights : array_like, shape (..., n, ...)
-        Softmax weights.
-    axis : int
-        The axis along which they sum to one.
+    weights, axis
+        As in :func:`softmax_vjp`.
 
     Returns
     -------
@@ -345,19 +317,16 @@ def entropy(weights: ArrayLike, axis: int = -1) -> Any:
 
 
 def effective_positions(weights: ArrayLike, axis: int = -1) -> Any:
-    """Return how many equally weighted keys would have the same entropy, exp(H).
+    """Return how many equally weighted keys would have the same entropy, exp(H): from 1 to n.
 
     Parameters
     ----------
-    weights : array_like, shape (..., n, ...)
-        Softmax weights.
-    axis : int
-        The axis along which they sum to one.
+    weights, axis
+        As in :func:`softmax_vjp`.
 
     Returns
     -------
     numpy.ndarray or float
-        From 1 to n.
 
     Raises
     ------

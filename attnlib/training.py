@@ -44,16 +44,7 @@ from attnlib.optimizers import (
     initial_state,
     optimizer_step,
 )
-from attnlib.scaling import (
-    ScalingRule,
-    cap_logits,
-    cap_slope,
-    folded_query,
-    folded_query_vjp,
-    multiplier,
-    scaling_rule,
-    with_gains,
-)
+from attnlib.scaling import ScalingRule, scaling_rule
 from attnlib.softmax import entropy
 
 __all__ = [
@@ -110,14 +101,8 @@ def initial_parameters(
 
     Parameters
     ----------
-    task : GroupMeanTask
-        The task.
-    d_k : int
-        Head width.
     scale : None, float, callable or ScalingRule
         As in :func:`attnlib.scaling.scaling_rule`; what the rule learns is among the parameters.
-    rng : numpy.random.Generator
-        Source of randomness.
     gains : float or mapping
         What the query and the key weights are multiplied by: one number for both, or numbers by
         name, 1 where none is given.
@@ -129,13 +114,6 @@ def initial_parameters(
     dict of str to numpy.ndarray
         ``query`` and ``key`` of shape (token_width, d_k), ``value`` of shape (token_width,
         payload_width), and the learned gains of the rule by name.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of a wrong type.
-    ValueError
-        If `d_k` is below 1, a gain is not finite or has an unknown name, or `dtype` is another.
 
     Notes
     -----
@@ -207,7 +185,7 @@ def _key_lengths(tokens: np.ndarray, key_weights: np.ndarray) -> np.ndarray:
     """Return the length of every key without building it; a key of length 0 gets infinity.
 
     |xW|² = x (W Wᵀ) xᵀ. Divided by infinity, a key without a direction matches nothing and
-    passes no gradient on, as in :func:`attnlib.scaling.fold_key`.
+    passes no gradient on, as in :meth:`attnlib.scaling.ScalingRule.fold_key`.
     """
     squares = ((tokens @ (key_weights @ key_weights.T)) * tokens).sum(axis=-1)
     return np.sqrt(np.where(squares > 0, squares, np.inf))
@@ -229,21 +207,13 @@ def loss_and_gradients(
     Parameters
     ----------
     parameters : mapping of str to numpy.ndarray
-        As :func:`initial_parameters` returns.
-    batch : Batch
-        Sequences, of the parameters' floating type.
+        As :func:`initial_parameters` returns, of the floating type of the batch.
     scale : None, float, callable or ScalingRule
         The scaling rule; its learned gains are taken from `parameters`.
 
-    Returns
-    -------
-    LossGradients
-
     Raises
     ------
-    TypeError
-        If `scale` is no scaling rule, `batch` no batch, or `parameters` no arrays by name.
-    ValueError
+    TypeError, ValueError
         If the parameters do not fit the batch or the rule.
     FloatingPointError
         If the loss exceeds 1e8, or a number overflows: the parameters have diverged.
@@ -270,7 +240,7 @@ def loss_and_gradients(
     rule = scaling_rule(scale)
     _check_parameters(parameters, batch, rule)
     if rule.gains:
-        rule = with_gains(rule, **{name: parameters[name] for name in rule.gains})
+        rule = rule.with_gains(**{name: parameters[name] for name in rule.gains})
     with np.errstate(over="ignore", invalid="ignore"):
         return _loss_and_gradients(parameters, batch, rule)
 
@@ -282,16 +252,15 @@ def _loss_and_gradients(
     tokens, (size, n_tokens) = batch.tokens, batch.tokens.shape[:2]
 
     query = batch.query_tokens @ query_weights
-    _check_convergence("sum of the queries", float(query.sum()), np.inf)
+    _check_finite("queries", query)
     if rule.gains:
         bound = float(np.log(np.finfo(query.dtype).max))
         _check_convergence("logarithm of a learned gain", _largest_gain(rule, query), bound)
-    factor = multiplier(rule, query.shape[1], n_tokens)
-    folded = folded_query(rule, query, factor)
+    folded = rule.fold_query(query, n_tokens)
     pattern = folded @ key_weights.T  # what a query looks for, as a token
     lengths = _key_lengths(tokens, key_weights) if rule.normalize else 1.0
     scores = (tokens @ pattern[:, :, None]).squeeze(2) / lengths
-    logits = cap_logits(rule, scores)
+    logits = rule.cap_logits(scores)
     weights = _softmax_rows(logits)
     context = (weights[:, None, :] @ tokens).squeeze(1)
     error = context @ value_weights - batch.targets
@@ -301,9 +270,11 @@ def _loss_and_gradients(
     by_output = error * (2 / size)
     by_weights = (tokens @ (by_output @ value_weights.T)[:, :, None]).squeeze(2)
     by_logits = weights * (by_weights - (weights * by_weights).sum(axis=1, keepdims=True))
-    by_products = by_logits * cap_slope(rule, logits) / lengths
+    by_products = by_logits * rule.cap_slope(logits) / lengths
     by_pattern = (by_products[:, None, :] @ tokens).squeeze(1)
-    by_query, by_gains = folded_query_vjp(rule, query, factor, by_pattern @ key_weights)
+    by_folded = by_pattern @ key_weights
+    _check_finite("gradients by the queries", by_folded)
+    by_query, by_gains = rule.fold_query_vjp(query, n_tokens, by_folded)
     by_key_weights = by_pattern.T @ folded
     if rule.normalize:
         # |k| = |xW| stands below the score: ∂|xW|/∂W = xᵀxW / |xW|
@@ -324,6 +295,11 @@ def _largest_gain(rule: ScalingRule, query: np.ndarray) -> float:
     return float(max(abs(rule.gains.get("log_gain", 0.0)), np.abs(query @ direction).max()))
 
 
+def _check_finite(name: str, array: np.ndarray) -> None:
+    """Raise unless the numbers are finite; then their sum is, short of the end of the range."""
+    _check_convergence(f"sum of the {name}", float(array.sum()), np.inf)
+
+
 def _check_convergence(name: str, number: float, bound: float) -> None:
     """Raise unless the number is below the bound; NaN is below none."""
     if not abs(number) < bound:
@@ -337,33 +313,9 @@ def training_step(
     optimizer: Sgd | Adam,
     state: OptimizerState,
 ) -> tuple[float, dict[str, np.ndarray], OptimizerState]:
-    """Make one step: loss, gradients and update.
+    """Make one step: return the loss before it, the parameters after it, and the state.
 
-    Parameters
-    ----------
-    parameters : mapping of str to numpy.ndarray
-        As :func:`initial_parameters` returns.
-    batch : Batch
-        Sequences to learn from.
-    scale : None, float, callable or ScalingRule
-        The scaling rule.
-    optimizer : Sgd or Adam
-        The optimizer.
-    state : OptimizerState
-        Its memory.
-
-    Returns
-    -------
-    loss : float
-        Before the step.
-    parameters : dict of str to numpy.ndarray
-        After it.
-    state : OptimizerState
-
-    Raises
-    ------
-    TypeError, ValueError, FloatingPointError
-        As :func:`loss_and_gradients` and :func:`attnlib.optimizers.optimizer_step`.
+    Errors are those of :func:`loss_and_gradients` and :func:`attnlib.optimizers.optimizer_step`.
 
     Notes
     -----
@@ -396,8 +348,7 @@ class Learner:
     d_k : int
         Head width.
     scale : None, float, callable or ScalingRule
-        None means 1/√d_k; a number multiplies the scores; a callable takes d_k and the number
-        of keys and returns such a number.
+        As in :func:`attnlib.scaling.scaling_rule`.
     optimizer : Sgd or Adam
         The optimizer with its learning rate.
     initial_gain : float or mapping
@@ -475,25 +426,10 @@ def train(
     initial_gain: Mapping[str, float] | float = 1.0,
     **conditions: Any,
 ) -> TrainingRun:
-    """Train the model once and measure it on the way.
+    """Train one model, as :func:`train_together` does several.
 
-    Parameters
-    ----------
-    seed : int
-        What all randomness comes from, not negative.
-    d_k, scale, optimizer, initial_gain
-        As :class:`Learner`.
-    **conditions
-        As :func:`train_together`.
-
-    Returns
-    -------
-    TrainingRun
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`train_together`.
+    The first arguments after the seed are those of :class:`Learner`, the others those of
+    :func:`train_together`.
 
     Notes
     -----
@@ -535,32 +471,18 @@ def train_together(
     seed : int
         What all randomness comes from, not negative.
     learners : iterable of Learner
-        What to train.
+        What to train; the runs are returned in this order.
     task : GroupMeanTask, optional
         Sizes of the task; by default 8 groups of 4 tokens, 32 tags.
-    steps : int
-        Number of steps.
-    batch_size, test_size : int
-        Sequences of a step, and of the test set.
+    steps, batch_size, test_size : int
+        Number of steps, sequences of a step, and of the test set.
     record_at : sequence of int, optional
-        Numbers of steps after which to measure; by default 0, 10, 30, 100, 300 and 1000 as far
-        as there are so many, and the last.
+        Numbers of steps after which to measure, at most `steps`; by default 0, 10, 30, 100, 300
+        and 1000 as far as there are so many, and the last.
     dtype : data type
         float64 or float32.
     progress : bool
         Whether a terminal shows a progress bar once two seconds have passed.
-
-    Returns
-    -------
-    list of TrainingRun
-        In the order of `learners`.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of a wrong type.
-    ValueError
-        If a number is out of range, or `record_at` asks for a step that is not made.
 
     Notes
     -----
@@ -648,12 +570,15 @@ class _Training:
 
     def run(self, seed: int, steps: np.ndarray, matches: np.ndarray) -> TrainingRun:
         """Return what was measured."""
-        columns = _Record(*map(np.array, zip(*self.records, strict=True)))
+        columns = {
+            name: np.array([getattr(record, name) for record in self.records])
+            for name in _Record._fields
+        }
         return TrainingRun(
             seed=seed,
             learner=self.learner,
             steps=steps,
-            **columns._asdict(),
+            **columns,
             matches=matches,
             parameters=self.parameters,
             diverged=self.diverged,
@@ -717,13 +642,6 @@ def steps_to_loss(steps: ArrayLike, loss: ArrayLike, level: float) -> Any:
     -------
     numpy.ndarray or float
         One number for each run; infinity if the level was not reached at any measurement.
-
-    Raises
-    ------
-    TypeError
-        If `level` is no number.
-    ValueError
-        If `loss` does not have one entry for each of `steps`.
 
     Notes
     -----

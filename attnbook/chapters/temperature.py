@@ -13,7 +13,6 @@ from attnbook.chapters.estimates import mean_and_error
 from attnbook.figures.models_table import relative
 from attnlib import effective_positions, sample_row_statistics, scaling, softmax
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
-from attnlib.scaling import ScalingRule
 from attnlib.training import Learner, loss_and_gradients, train_together
 
 
@@ -52,18 +51,6 @@ def shares_used(ratios: Sequence[float], d_k: int, counts: Sequence[int]) -> np.
             for n in counts
         ]
     )
-
-
-def logits(rule: ScalingRule, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Return the logits that a rule makes of every query with every key.
-
-    Examples
-    --------
-    >>> logits(scaling.inverse_sqrt(), np.ones((1, 4)), np.ones((2, 4)))
-    array([[2., 2.]])
-    """
-    scores = scaling.fold_query(rule, queries, len(keys)) @ scaling.fold_key(rule, keys).T
-    return scaling.cap_logits(rule, scores)
 
 
 def highest_weight(largest_logit: float, n_keys: int) -> float:
@@ -119,8 +106,8 @@ def _look(
 ) -> dict[str, float]:
     """Return what a head does with a batch, and what it would do if scores were not divided."""
     q, k = batch.query_tokens @ parameters["query"], batch.tokens @ parameters["key"]
-    query = scaling.fold_query(learner.rule, q, task.n_tokens)
-    s = (scaling.fold_key(learner.rule, k) @ query[:, :, None])[:, :, 0]
+    query = learner.rule.fold_query(q, task.n_tokens)
+    s = (learner.rule.fold_key(k) @ query[:, :, None])[:, :, 0]
     scale = np.mean(batch.targets**2) * batch.targets.shape[1]  # what predicting zero costs
     return {
         "spread": s.std(axis=1).mean(),
@@ -143,8 +130,8 @@ def bent(logit: float, cap: float) -> tuple[float, float]:
     (np.float64(0.0), np.float64(1.0))
     """
     rule = scaling.soft_cap(cap)
-    capped = scaling.cap_logits(rule, np.array(float(logit)))
-    return capped, scaling.cap_slope(rule, capped)
+    capped = rule.cap_logits(np.array(float(logit)))
+    return capped, rule.cap_slope(capped)
 
 
 def bent_row(logit: float, caps: Iterable[float]) -> str:
@@ -183,11 +170,11 @@ def grow_lengths(
     slopes = {}
     for factor in growth:
         for name, rule in rules.items():
-            made = logits(rule, factor * q, factor * k)
+            made = rule.logits(factor * q, factor * k)
             weights = softmax(made)
             positions[name][factor] = mean_and_error(effective_positions(weights))
             if rule is capped:
-                slopes[factor] = (weights * scaling.cap_slope(rule, made)).sum(axis=-1).mean()
+                slopes[factor] = (weights * rule.cap_slope(made)).sum(axis=-1).mean()
     return positions, slopes
 
 

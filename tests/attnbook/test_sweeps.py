@@ -238,12 +238,17 @@ def test_what_a_kept_result_depends_on(tmp_path, trained, monkeypatch):
         replace(usual, cap=3),
         replace(usual, normalize=True),
         scaling.learned_temperature(),
-        scaling.with_gains(scaling.learned_temperature(), log_gain=1.0),
+        scaling.learned_temperature().with_gains(log_gain=1.0),
     ):
         assert remade(first, arms={USUAL: rule})
         assert not remade(first, arms={USUAL: rule})
     monkeypatch.setattr(sweeps, "_code_digest", lambda: "other code")
     assert remade(first)
+
+
+def test_the_least_allowed_setting_is_allowed():
+    least = Setting(USUAL, "SGD", 1, 0.1, steps=0, record_at=(0,), group_size=1)
+    assert (least.d_k, least.steps, least.record_at, least.group_size) == (1, 0, (0,), 1)
 
 
 def test_how_many_processes():

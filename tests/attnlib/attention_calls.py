@@ -1,4 +1,4 @@
-"""Calls of attention that dense and blockwise attention are both put through."""
+"""Calls of attention, and scaling rules, that every way to compute it is put through."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+from attnlib import ScalingRule, scaling
 
 LEADS = [
     ((), (), ()),
@@ -17,6 +19,44 @@ LEADS = [
     ((), (), (2, 2)),
     ((0,), (0,), (0,)),
 ]
+
+
+RULE_NAMES = [
+    "none",
+    "inverse root",
+    "inverse width",
+    "temperature",
+    "learned",
+    "by query",
+    "direction",
+    "direction, learned",
+    "capped",
+    "by length",
+    "both gains",
+]
+
+
+def query_gain(d_k: int) -> np.ndarray:
+    return np.resize([0.3, -0.2, 0.5, 0.1], d_k)
+
+
+def rules(d_k: int) -> dict[str, ScalingRule]:
+    """Every rule, with gains that are not zero; made anew, so that an altered one is noticed."""
+    both = {"log_gain": 0.2, "query_gain": query_gain(d_k)}
+    made = [
+        scaling.no_scaling(),
+        scaling.inverse_sqrt(),
+        scaling.inverse_width(3),
+        scaling.fixed_temperature(2.5),
+        scaling.learned_temperature().with_gains(log_gain=0.4),
+        scaling.query_temperature(d_k).with_gains(query_gain=query_gain(d_k)),
+        scaling.query_key_norm(learned=False),
+        scaling.query_key_norm().with_gains(log_gain=-0.6),
+        scaling.soft_cap(0.7),
+        scaling.log_length(3),
+        ScalingRule("both", lambda d_k, n_keys: n_keys / d_k, normalize=True, cap=1.2, gains=both),
+    ]
+    return dict(zip(RULE_NAMES, made, strict=True))
 
 
 def draw_inputs(rng, lead=(), n_q=3, n_k=4, d_k=5, d_v=2, dtype=float):

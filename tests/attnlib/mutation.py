@@ -190,13 +190,21 @@ def places(function: ast.FunctionDef) -> Iterator[tuple[list[ast.AST], str, int 
                     stack.append([*ancestors, child])
 
 
-def mutants(source: str) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Yield (description, altered function) for every alteration."""
-    tree = ast.parse(source)
+def functions(source: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield (name, function) for every function of a module and every method of its classes."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, node
+        elif isinstance(node, ast.ClassDef):
+            for member in node.body:
+                if isinstance(member, ast.FunctionDef):
+                    yield f"{node.name}.{member.name}", member
+
+
+def mutants(source: str) -> Iterator[tuple[str, str, ast.FunctionDef]]:
+    """Yield (description, name, altered function) for every alteration."""
     seen: Counter[str] = Counter()
-    for function in tree.body:
-        if not isinstance(function, ast.FunctionDef):
-            continue
+    for name, function in functions(source):
         for ancestors, field, index in places(function):
             parent = ancestors[-1]
             holder = getattr(parent, field)
@@ -206,11 +214,11 @@ def mutants(source: str) -> Iterator[tuple[str, ast.FunctionDef]]:
                 before = _shown(context)
                 _put(parent, field, index, other)
                 after = _shown(other if context is original else context)
-                change = f"{function.name}: {before} -> {after}"
+                change = f"{name}: {before} -> {after}"
                 seen[change] += 1
                 if seen[change] > 1:
                     change += f" ({seen[change]})"
-                yield change, function
+                yield change, name, function
                 _put(parent, field, index, original)
 
 
@@ -249,13 +257,22 @@ def imported(module: str) -> ModuleType:
     return sys.modules[f"{source(module).parent.name}.{module}"]
 
 
-def install(function: ast.FunctionDef, module: str) -> None:
+def installed(name: str, module: str) -> FunctionType:
+    """Return the function, method or property of that name that the tests use."""
+    holder: object = imported(module)
+    for part in name.split("."):
+        holder = getattr(holder, part)
+    return holder.fget if isinstance(holder, property) else holder
+
+
+def install(name: str, function: ast.FunctionDef, module: str) -> None:
     """Put the altered function's code and defaults in place of the original's."""
-    original: FunctionType = getattr(imported(module), function.name)
+    original = installed(name, module)
     special = importlib.import_module("scipy.special")
     original.__globals__.update({name: getattr(special, name) for name in SPECIAL.values()})
     namespace = dict(original.__globals__)
-    alone = ast.fix_missing_locations(ast.Module([function], []))
+    plain = _with(function, decorator_list=[])
+    alone = ast.fix_missing_locations(ast.Module([plain], []))
     exec(compile(alone, f"<mutant of {module}>", "exec"), namespace)  # noqa: S102
     altered = namespace[function.name]
     original.__code__ = altered.__code__
@@ -267,10 +284,9 @@ def watch(module: str) -> set[str]:
     """Let every function of the module put its name into the set returned when it is called."""
     called: set[str] = set()
     vars(imported(module))["_called"] = called
-    for function in ast.parse(source(module).read_text("utf-8")).body:
-        if isinstance(function, ast.FunctionDef):
-            function.body[0:0] = ast.parse(f"_called.add({function.name!r})").body
-            install(function, module)
+    for name, function in functions(source(module).read_text("utf-8")):
+        function.body[0:0] = ast.parse(f"_called.add({name!r})").body
+        install(name, function, module)
     return called
 
 
@@ -324,11 +340,11 @@ class MutationRun:
         gc.freeze()  # else the children copy every page that the collector marks
         for module, equivalent in self.equivalent.items():
             count, survivors, unseen = 0, [], set(equivalent)
-            for change, function in mutants(source(module).read_text("utf-8")):
+            for change, name, function in mutants(source(module).read_text("utf-8")):
                 count += 1
                 unseen.discard(change)
-                tests = callers.get((module, function.name))
-                if change not in equivalent and not self.notices(function, module, tests):
+                tests = callers.get((module, name))
+                if change not in equivalent and not self.notices(name, function, module, tests):
                     survivors.append(change)
             self.reports[module] = {
                 "count": count,
@@ -357,7 +373,9 @@ class MutationRun:
                         callers.setdefault((module, function), []).append(entry)
         return {key: Callers(tests) for key, tests in callers.items()}
 
-    def notices(self, function: ast.FunctionDef, module: str, tests: Callers | None) -> bool:
+    def notices(
+        self, name: str, function: ast.FunctionDef, module: str, tests: Callers | None
+    ) -> bool:
         """Run the tests in a child that has the altered function."""
         if tests is None:
             return False
@@ -368,7 +386,7 @@ class MutationRun:
             status = 1
             try:
                 signal.alarm(SECONDS_PER_MUTANT)
-                install(function, module)
+                install(name, function, module)
                 failure = first_failure(tests.items)
                 if failure:
                     self.noticed_by[:] = failure[0].to_bytes(PLACE_BYTES)

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 import oracles
 import pytest
-from attention_calls import LEADS, calls, draw_inputs, upstream
+from attention_calls import LEADS, RULE_NAMES, calls, draw_inputs, rules, upstream
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from attnlib import (
     _threads,
@@ -33,16 +34,7 @@ from attnlib import (
 from attnlib._calls import checked_call
 
 ROOT = Path(__file__).parents[2]
-RULES = {
-    "default": None,
-    "sharp": 9.0,
-    "normalized": scaling.with_gains(scaling.query_key_norm(), log_gain=0.7),
-    "capped": scaling.soft_cap(1.5),
-    "by query": scaling.with_gains(
-        scaling.query_temperature(5), query_gain=np.array([0.4, -0.3, 0.2, 0.1, -0.5])
-    ),
-    "by length": scaling.log_length(3),
-}
+NUMBERS = {"default": None, "sharp": 9.0}
 
 
 @pytest.fixture(params=[1, 2, 3], ids=lambda side: f"tiles of {side}")
@@ -70,7 +62,7 @@ def test_the_output_agrees_with_nested_loops(call, size):
     output = blockwise_attention(q, k, v, **options)
     wanted, _ = oracles.attention_loops(q, k, v, **options)
     assert output.shape == wanted.shape
-    np.testing.assert_allclose(output, wanted, rtol=1e-12, atol=1e-12)
+    assert_allclose(output, wanted, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.usefixtures("small_tiles")
@@ -85,7 +77,7 @@ def test_the_gradient_agrees_with_nested_loops(call, seed, size):
     assert gradients.gains == {}
     for got, want, array in zip(gradients[:3], wanted, (q, k, v), strict=True):
         assert got.shape == array.shape
-        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
+        assert_allclose(got, want, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.usefixtures("small_tiles")
@@ -103,25 +95,25 @@ def test_leading_axes_broadcast(lead, sizes, is_causal):
     output = blockwise_attention(*arrays, is_causal=is_causal)
     wanted, _ = oracles.attention_loops(*arrays, is_causal=is_causal)
     assert output.shape == wanted.shape
-    np.testing.assert_allclose(output, wanted, rtol=1e-12, atol=1e-14)
+    assert_allclose(output, wanted, rtol=1e-12, atol=1e-14)
     gradients = blockwise_attention_vjp(*arrays, cotangent, is_causal=is_causal)
     wanted = oracles.attention_gradients_loops(*arrays, cotangent, is_causal=is_causal)
     for got, want, array in zip(gradients[:3], wanted, arrays, strict=True):
         assert got.shape == array.shape
-        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-11)
+        assert_allclose(got, want, rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.usefixtures("small_tiles")
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", [*NUMBERS, *RULE_NAMES])
 @pytest.mark.parametrize("masked", [False, True])
 def test_every_rule_and_mask_as_in_dense_attention(name, masked):
     rng = np.random.default_rng(2)
     arrays = draw_inputs(rng, lead=(2, 3), n_q=5, n_k=7)
-    options = {"scale": RULES[name], "is_causal": masked}
+    options = {"scale": (NUMBERS | rules(5))[name], "is_causal": masked}
     if masked:
         options["attn_mask"] = np.where(rng.random((2, 1, 5, 7)) < 0.3, -np.inf, 0.5)
     cotangent = upstream(arrays, rng)
-    np.testing.assert_allclose(
+    assert_allclose(
         blockwise_attention(*arrays, **options),
         scaled_dot_product_attention(*arrays, **options),
         rtol=1e-12,
@@ -130,10 +122,10 @@ def test_every_rule_and_mask_as_in_dense_attention(name, masked):
     got = blockwise_attention_vjp(*arrays, cotangent, **options)
     want = attention_vjp(*arrays, cotangent, **options)
     for one, other in zip(got[:3], want[:3], strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+        assert_allclose(one, other, rtol=1e-10, atol=1e-12)
     assert set(got.gains) == set(want.gains)
     for gain, wanted in want.gains.items():
-        np.testing.assert_allclose(got.gains[gain], wanted, rtol=1e-10, atol=1e-12)
+        assert_allclose(got.gains[gain], wanted, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -150,12 +142,12 @@ def test_floating_types_are_kept_and_short_ones_computed_in_float32(dtype, scale
         "atol": 700 * float(np.finfo(np.result_type(dtype, np.float32)).eps),
     }
     assert output.dtype == dtype
-    np.testing.assert_allclose(output.astype(float), wanted, **rounding)
+    assert_allclose(output.astype(float), wanted, **rounding)
     gradients = blockwise_attention_vjp(*arrays, cotangent, scale=scale)
     wanted = attention_vjp(*(a.astype(float) for a in arrays), cotangent, scale=scale)
     for got, want in zip(gradients[:3], wanted[:3], strict=True):
         assert got.dtype == dtype
-        np.testing.assert_allclose(got.astype(float), want, **rounding)
+        assert_allclose(got.astype(float), want, **rounding)
 
 
 # --- where no maximum is looked for --------------------------------------------------------------
@@ -214,7 +206,7 @@ def test_where_the_bound_stops_to_hold(online_tiles, change, online):
     options = {"attn_mask": change.get("mask"), "scale": change.get("scale", 1.0)}
     output = blockwise_attention(q, k, v, **options)
     assert bool(online_tiles) == online
-    np.testing.assert_allclose(output, scaled_dot_product_attention(q, k, v, **options), rtol=1e-6)
+    assert_allclose(output, scaled_dot_product_attention(q, k, v, **options), rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", [3.7e35, -3.7e35, 1e-36])
@@ -222,7 +214,7 @@ def test_where_the_bound_stops_to_hold(online_tiles, change, online):
 def test_values_near_the_ends_of_the_range_are_served_or_refused(size, scale):
     q, k = np.full((2, 3), 4, np.float32), np.full((900, 3), 1, np.float32)
     output = blockwise_attention(q, k, np.full((900, 1), size, np.float32), scale=scale)
-    np.testing.assert_allclose(output, size, rtol=1e-5)
+    assert_allclose(output, size, rtol=1e-5)
     with pytest.raises(ValueError, match=r"^value must .* 900 keys in float32; got .* 3\.8e\+35"):
         blockwise_attention(q, k, np.full((900, 1), 3.8e35, np.float32))
 
@@ -237,13 +229,11 @@ def test_a_score_far_above_the_first_tile_is_found_out(monkeypatch):
     for rise in (1.0, 8.0, 30.0):
         arrays = [(scores * rise).astype(np.float32), np.eye(7, dtype=np.float32)]
         output = blockwise_attention(*arrays, value.astype(np.float32), scale=1)
-        np.testing.assert_allclose(
-            output, oracles.attention_loops(*arrays, value, scale=1)[0], rtol=1e-5
-        )
+        assert_allclose(output, oracles.attention_loops(*arrays, value, scale=1)[0], rtol=1e-5)
     # values so large that the sum overflows before the weights do
     large = np.full((7, 1), 1e30, np.float32)
     arrays = [scores.astype(np.float32), np.eye(7, dtype=np.float32), large]
-    np.testing.assert_allclose(blockwise_attention(*arrays, scale=1), large[:3], rtol=1e-5)
+    assert_allclose(blockwise_attention(*arrays, scale=1), large[:3], rtol=1e-5)
 
 
 def test_the_maximum_is_looked_for_once_where_scores_are_alike(online_tiles):
@@ -261,9 +251,9 @@ def test_small_values_beside_large_ones_are_not_lost():
     q, k = np.full((2, 1, 1), 6, np.float32), np.full((2, 5, 1), -6, np.float32)
     v = np.ones((2, 5, 2), np.float32)
     v[1] = v[0, :, 1] = 1e-30
-    np.testing.assert_allclose(blockwise_attention(q, k, v, scale=1), v[:, :1], rtol=1e-5)
+    assert_allclose(blockwise_attention(q, k, v, scale=1), v[:, :1], rtol=1e-5)
     both = np.concatenate([q, -q], axis=1)  # in one tile with a query whose sum is large
-    np.testing.assert_allclose(blockwise_attention(both, k, v, scale=1), v[:, :2], rtol=1e-5)
+    assert_allclose(blockwise_attention(both, k, v, scale=1), v[:, :2], rtol=1e-5)
 
 
 # --- edges ---------------------------------------------------------------------------------------
@@ -290,7 +280,7 @@ def test_masks_at_the_end_of_the_range_as_in_dense_attention():
     arrays = draw_inputs(np.random.default_rng(6))
     least = np.finfo(float).min
     for mask in (np.full((3, 4), least), np.array([least, 0, least, -1e4])):
-        np.testing.assert_allclose(
+        assert_allclose(
             blockwise_attention(*arrays, attn_mask=mask),
             scaled_dot_product_attention(*arrays, attn_mask=mask),
             rtol=1e-12,
@@ -311,7 +301,7 @@ def test_a_number_added_to_all_scores_of_a_row_does_not_matter_to_the_gradient(a
         got = blockwise_attention_vjp(q, k, v, cotangent, attn_mask=mask)
         want = oracles.attention_gradients_loops(q, k, v, cotangent, attn_mask=mask)
         for one, other in zip(got[:3], want, strict=True):
-            np.testing.assert_allclose(one, other, rtol=0, atol=8 * np.finfo(dtype).eps)
+            assert_allclose(one, other, rtol=0, atol=8 * np.finfo(dtype).eps)
 
 
 def test_scores_under_a_cap_are_checked_before_it():
@@ -430,11 +420,11 @@ def test_the_number_of_threads_does_not_matter(lead, threads):
     output = blockwise_attention(*arrays, **options)
     wanted = attention_vjp(*arrays, cotangent, **options)
     for got, want in zip(several[:3], wanted[:3], strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(
+        assert_allclose(got, want, rtol=1e-9, atol=1e-10)
+    assert_allclose(
         output, scaled_dot_product_attention(*arrays, **options), rtol=1e-11, atol=1e-13
     )
-    np.testing.assert_array_equal(blockwise_attention(*arrays, **options), output)
+    assert_array_equal(blockwise_attention(*arrays, **options), output)
     assert threads == _tiles.threads_for(checked_call(*arrays, None, False, None))
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special
 
 from attnlib import (
@@ -38,7 +39,7 @@ def test_statistics_by_hand():
 
 def test_the_quantiles_asked_for_by_default_are_those_of_the_chapter():
     lengths = np.arange(21.0)[::-1]
-    np.testing.assert_allclose(gradient_statistics(lengths).quantiles, [1, 5, 10, 15, 19])
+    assert_allclose(gradient_statistics(lengths).quantiles, [1, 5, 10, 15, 19])
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
@@ -58,10 +59,10 @@ def test_statistics_along_each_axis(axis):
         assert summary.quantiles[0][place] == pytest.approx(low + part * (high - low), rel=1e-12)
     assert summary.mean.shape == summary.rms.shape == rest.shape[:-1]
     assert summary.quantiles.shape == (2, *rest.shape[:-1])
-    np.testing.assert_array_equal(lengths, before)
+    assert_array_equal(lengths, before)
     last = gradient_statistics(lengths, [0.1, 0.9])
     if axis == -1:
-        np.testing.assert_array_equal(last.rms, summary.rms)
+        assert_array_equal(last.rms, summary.rms)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1.5e308])
@@ -69,7 +70,7 @@ def test_statistics_neither_underflow_nor_overflow(size):
     summary = gradient_statistics([size, size, 0.0, 0.0])
     assert summary.mean == pytest.approx(size / 2, rel=1e-14, abs=0)
     assert summary.rms == pytest.approx(size / math.sqrt(2), rel=1e-14, abs=0)
-    np.testing.assert_allclose(sorted_shares([0.0, size, size]), [0.5, 0.5, 0], rtol=1e-15)
+    assert_allclose(sorted_shares([0.0, size, size]), [0.5, 0.5, 0], rtol=1e-15)
 
 
 def test_statistics_of_nothing_but_zeros():
@@ -102,21 +103,21 @@ def test_statistics_keep_their_order(lengths, data):
     assert np.all(quantiles[0] <= mean * slack)
     assert np.all(mean <= rms * slack)
     assert np.all(rms <= quantiles[2] * slack)
-    np.testing.assert_array_equal(quantiles[2], lengths.max(axis))
+    assert_array_equal(quantiles[2], lengths.max(axis))
     if (lengths.max(axis) > 0).all():
         shares = sorted_shares(lengths, axis)
-        np.testing.assert_allclose(shares.sum(axis), 1, rtol=1e-14)
+        assert_allclose(shares.sum(axis), 1, rtol=1e-14)
         assert (np.diff(shares, axis=axis) <= 0).all()
         back = shares * lengths.sum(axis, keepdims=True)
-        np.testing.assert_allclose(np.sort(back, axis), np.sort(lengths, axis), rtol=1e-12)
+        assert_allclose(np.sort(back, axis), np.sort(lengths, axis), rtol=1e-12)
 
 
 def test_shares_by_hand():
     assert sorted_shares(LENGTHS).tolist() == pytest.approx([7 / 15, 4 / 15, 0.2, 1 / 15, 0])
     columns = sorted_shares(np.array([[1.0, 9.0], [3.0, 1.0]]), axis=0)
-    np.testing.assert_allclose(columns, [[0.75, 0.9], [0.25, 0.1]])
+    assert_allclose(columns, [[0.75, 0.9], [0.25, 0.1]])
     rows = sorted_shares(np.array([[1.0, 4.0], [3.0, 1.0]]))
-    np.testing.assert_allclose(rows, [[0.8, 0.2], [0.75, 0.25]])
+    assert_allclose(rows, [[0.8, 0.2], [0.75, 0.25]])
 
 
 def test_meaningful_keys_by_counting():
@@ -197,7 +198,7 @@ def test_key_gradients_are_those_of_the_rows_drawn(d_k, n_keys, scale):
         wanted = oracles.layer_key_gradients(
             d_k, n_keys, 1, count, factor, Replay(q, keys, u[:, None])
         )
-        np.testing.assert_allclose(lengths[block], wanted, rtol=1e-9, atol=1e-15)
+        assert_allclose(lengths[block], wanted, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.usefixtures("two_blocks")
@@ -221,7 +222,7 @@ def test_layer_gradients_are_those_of_the_layer_drawn(d_k, n_keys, scale):
         wanted = oracles.layer_key_gradients(
             d_k, n_keys, n_queries, 1, factor, Replay(q[None], keys[None], u[None])
         )
-        np.testing.assert_allclose(lengths[layer], wanted[0], rtol=1e-9, atol=1e-14)
+        assert_allclose(lengths[layer], wanted[0], rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize("scale", [0.5, 3.0, 40.0])
@@ -236,7 +237,7 @@ def test_two_keys_keep_their_digits_however_saturated(scale):
     gap = scale * norm * (a - b)
     size = scale * special.expit(gap) * special.expit(-gap) * np.abs(u - v)
     sampled = {"scale": scale, "rng": np.random.default_rng(9)}
-    np.testing.assert_allclose(
+    assert_allclose(
         sample_query_gradients(d_k, 2, n_rows, **sampled),
         size * np.sqrt((a - b) ** 2 + 2 * across),
         rtol=1e-10 if scale < 40 else 1e-9,
@@ -244,8 +245,8 @@ def test_two_keys_keep_their_digits_however_saturated(scale):
     )
     sampled["rng"] = np.random.default_rng(9)
     both = sample_key_gradients(d_k, 2, n_rows, **sampled)
-    np.testing.assert_allclose(both[:, 0], size * norm, rtol=1e-9, atol=1e-300)
-    np.testing.assert_allclose(both[:, 1], size * norm, rtol=1e-9, atol=1e-300)
+    assert_allclose(both[:, 0], size * norm, rtol=1e-9, atol=1e-300)
+    assert_allclose(both[:, 1], size * norm, rtol=1e-9, atol=1e-300)
 
 
 def test_rows_are_drawn_in_blocks_and_all_are_filled():

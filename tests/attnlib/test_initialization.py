@@ -19,6 +19,7 @@ import statistics
 import numpy as np
 import oracles
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
@@ -167,7 +168,7 @@ def test_other_scales():
     longer = dataclasses.replace(square, scale=scaling.log_length(8))
     assert predict_variances(longer, 512, 64).logit == pytest.approx(4)
     assert predict_variances(longer, 512, 64, n_tokens=8).logit == pytest.approx(1)
-    learned = scaling.with_gains(scaling.learned_temperature(), log_gain=math.log(3))
+    learned = scaling.learned_temperature().with_gains(log_gain=math.log(3))
     predicted = predict_variances(dataclasses.replace(square, scale=learned), 512, 64)
     assert predicted.logit == predicted.within_row == pytest.approx(9)
     at_start = dataclasses.replace(square, scale=scaling.query_temperature(64))
@@ -226,18 +227,12 @@ def test_the_measured_variances_are_those_of_the_sampled_weights(name, rule):
         within = statistics.fmean(map(statistics.variance, logits))
         values.append([*map(mean_square, (query, key, scores, logits)), within])
     measured = sample_logit_variances(
-        plan,
-        width,
-        d_k,
-        n_draws=draws,
-        n_tokens=n,
-        token_cosine=0.3,
-        rng=np.random.default_rng(5),
+        plan, width, d_k, n_draws=draws, n_tokens=n, token_cosine=0.3, rng=np.random.default_rng(5)
     )
     means = [statistics.fmean(column) for column in zip(*values, strict=True)]
     errors = [statistics.stdev(column) / draws**0.5 for column in zip(*values, strict=True)]
-    np.testing.assert_allclose(measured.mean, means, rtol=1e-11)
-    np.testing.assert_allclose(measured.standard_error, errors, rtol=1e-9)
+    assert_allclose(measured.mean, means, rtol=1e-11)
+    assert_allclose(measured.standard_error, errors, rtol=1e-9)
     assert {type(number) for part in measured for number in part} == {float}
 
 
@@ -362,12 +357,7 @@ def test_measured_at_the_widths_of_real_models(name, width, d_k):
     """
     n_draws = 40 if d_k == 64 else 25
     measured = sample_logit_variances(
-        INITIALIZERS[name],
-        width,
-        d_k,
-        n_draws=n_draws,
-        n_tokens=128,
-        rng=np.random.default_rng(20),
+        INITIALIZERS[name], width, d_k, n_draws=n_draws, n_tokens=128, rng=np.random.default_rng(20)
     )
     predicted = np.array(predict_variances(INITIALIZERS[name], width, d_k))
     assert (p_values(measured, predicted, n_draws) >= LEVEL).all()
@@ -437,10 +427,10 @@ def test_the_number_of_checks():
 def test_tokens_are_outputs_of_layer_norm(cosine):
     tokens = sample_tokens(6, 40, token_cosine=cosine, rng=np.random.default_rng(30))
     assert tokens.shape == (6, 40)
-    np.testing.assert_allclose((tokens**2).sum(-1), 40, rtol=1e-13)
-    np.testing.assert_allclose(tokens.mean(-1), 0, atol=1e-14)
+    assert_allclose((tokens**2).sum(-1), 40, rtol=1e-13)
+    assert_allclose(tokens.mean(-1), 0, atol=1e-14)
     if cosine == 1:
-        np.testing.assert_allclose(tokens - tokens[0], 0, atol=1e-13)
+        assert_allclose(tokens - tokens[0], 0, atol=1e-13)
     else:
         gaps = [np.abs(a - b).max() for a, b in itertools.combinations(tokens, 2)]
         assert min(gaps) > 0.1
@@ -451,8 +441,8 @@ def test_what_tokens_share_is_orthogonal_to_the_rest():
     without, half, only = (
         sample_tokens(4, 9, token_cosine=c, rng=np.random.default_rng(31)) for c in (0, 0.25, 1)
     )
-    np.testing.assert_allclose(half, 0.5 * only + math.sqrt(0.75) * without, atol=1e-14)
-    np.testing.assert_allclose((only * without).sum(-1), 0, atol=1e-13)
+    assert_allclose(half, 0.5 * only + math.sqrt(0.75) * without, atol=1e-14)
+    assert_allclose((only * without).sum(-1), 0, atol=1e-13)
 
 
 @pytest.mark.parametrize("cosine", [0, 1])
@@ -466,7 +456,7 @@ def test_tokens_are_as_likely_as_their_negatives(cosine):
 
 def test_unless_told_otherwise_tokens_share_no_direction_and_there_are_64():
     draw = lambda **more: sample_tokens(3, 8, rng=np.random.default_rng(34), **more)  # noqa: E731
-    np.testing.assert_array_equal(draw(), draw(token_cosine=0))
+    assert_array_equal(draw(), draw(token_cosine=0))
     measure = lambda **more: sample_logit_variances(  # noqa: E731
         INITIALIZERS["gpt2"], 8, 2, n_draws=2, rng=np.random.default_rng(35), **more
     )
@@ -511,7 +501,7 @@ def test_layer_norm_by_its_definition(x):
         numbers = [oracles.MP.mpf(v) for v in row]
         mean = oracles.MP.fsum(numbers) / len(row)
         root = oracles.MP.sqrt(oracles.MP.fsum((v - mean) ** 2 for v in numbers) / len(row))
-        np.testing.assert_allclose(values, [float((v - mean) / root) for v in numbers], atol=1e-13)
+        assert_allclose(values, [float((v - mean) / root) for v in numbers], atol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
@@ -519,8 +509,8 @@ def test_layer_norm_keeps_the_type(dtype):
     x = np.array([[1, 2, 3, 6], [-6e4, 0, 1, 6e4]], dtype)
     result = layer_norm(x)
     assert result.dtype == dtype
-    np.testing.assert_allclose(result, layer_norm(x.astype(float)), atol=4 * np.finfo(dtype).eps)
-    np.testing.assert_array_equal(x[0], [1, 2, 3, 6])
+    assert_allclose(result, layer_norm(x.astype(float)), atol=4 * np.finfo(dtype).eps)
+    assert_array_equal(x[0], [1, 2, 3, 6])
 
 
 def test_layer_norm_of_no_vectors():
@@ -589,7 +579,7 @@ def test_a_scale_that_is_too_large(scale):
     [
         scaling.query_key_norm(),
         scaling.soft_cap(50),
-        scaling.with_gains(scaling.query_temperature(2), query_gain=[0.0, 1.0]),
+        scaling.query_temperature(2).with_gains(query_gain=[0.0, 1.0]),
     ],
     ids=repr,
 )

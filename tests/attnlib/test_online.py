@@ -11,6 +11,7 @@ import pytest
 from attention_calls import LEADS, calls, draw_inputs
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
 from attnlib import online_attention, scaled_dot_product_attention
@@ -23,11 +24,11 @@ def test_output_peak_and_sum_agree_with_loops(call, block_size, size):
     found = online_attention(q, k, v, block_size=block_size)
     wanted, _ = oracles.attention_loops(q, k, v)
     assert found.output.shape == wanted.shape
-    np.testing.assert_allclose(found.output, wanted, rtol=1e-12, atol=1e-12)
+    assert_allclose(found.output, wanted, rtol=1e-12, atol=1e-12)
     logits = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
-    np.testing.assert_allclose(found.peak, logits.max(-1, keepdims=True), rtol=1e-12, atol=1e-12)
+    assert_allclose(found.peak, logits.max(-1, keepdims=True), rtol=1e-12, atol=1e-12)
     sums = logsumexp(logits, axis=-1, keepdims=True)
-    np.testing.assert_allclose(found.peak + np.log(found.total), sums, rtol=1e-12, atol=1e-12)
+    assert_allclose(found.peak + np.log(found.total), sums, rtol=1e-12, atol=1e-12)
     assert (found.total >= 1).all()
 
 
@@ -42,7 +43,7 @@ def test_leading_axes_broadcast(lead, n_queries):
     found = online_attention(q, k, v, block_size=2)
     wanted = scaled_dot_product_attention(q, k, v)
     assert found.output.shape == wanted.shape
-    np.testing.assert_allclose(found.output, wanted, rtol=1e-12, atol=1e-14)
+    assert_allclose(found.output, wanted, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("order", [1, -1], ids=["rising", "falling"])
@@ -54,7 +55,7 @@ def test_no_exponential_overflows_wherever_the_largest_logit_is(order):
     found = online_attention(query[:40], key, value)
     assert found.peak.max() > 1000
     wanted, _ = oracles.attention_loops(query[:40], key, value)
-    np.testing.assert_allclose(found.output, wanted, rtol=1e-10, atol=1e-12)
+    assert_allclose(found.output, wanted, rtol=1e-10, atol=1e-12)
 
 
 def test_a_step_beyond_the_range_of_the_numbers_leaves_the_larger_key():
@@ -73,7 +74,7 @@ def test_the_type_of_the_inputs_is_that_of_the_output(dtype):
     assert found.peak.dtype == found.total.dtype == np.result_type(dtype, np.float32)
     rtol = 4 * float(np.finfo(dtype).eps)
     wide = scaled_dot_product_attention(*(x.astype(float) for x in arrays))
-    np.testing.assert_allclose(found.output, wide, rtol=rtol, atol=rtol)
+    assert_allclose(found.output, wide, rtol=rtol, atol=rtol)
 
 
 def test_the_default_block_is_all_that_is_held():
@@ -90,4 +91,4 @@ def test_the_inputs_are_left_as_they_were():
     before = [array.copy() for array in arrays]
     online_attention(*arrays, block_size=2)
     for array, copy in zip(arrays, before, strict=True):
-        np.testing.assert_array_equal(array, copy)
+        assert_array_equal(array, copy)

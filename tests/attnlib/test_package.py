@@ -16,15 +16,7 @@ import attnlib
 
 PACKAGE = Path(attnlib.__file__).parent
 FUNCTIONS = sorted(n for n in attnlib.__all__ if inspect.isfunction(getattr(attnlib, n)))
-SECTIONS = (
-    "Parameters",
-    "Returns",
-    "Raises",
-    "See Also",
-    "Notes",
-    "References",
-    "Examples",
-)
+SECTIONS = ("Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
 # Modules whose public names are the package's, and those that are imported by name.
 FLAT = {
     "attention",

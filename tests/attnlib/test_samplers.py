@@ -10,6 +10,7 @@ import false_alarms
 import numpy as np
 import oracles
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import stats
 
 import attnlib
@@ -247,5 +248,5 @@ def test_the_same_generator_state_gives_the_same_draws():
         lambda rng: attnlib.sample_layer_key_gradients(8, 3, 5, 2, rng=rng),
     ):
         one, again, other = (sample(np.random.default_rng(seed)) for seed in (1, 1, 2))
-        np.testing.assert_array_equal(one, again)
+        assert_array_equal(one, again)
         assert (one != other).any()

@@ -9,6 +9,7 @@ import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import special, stats
 
 from attnlib import (
@@ -96,10 +97,10 @@ def test_row_statistics_are_those_of_the_rows_drawn(d_k, n_keys, scale):
     p = special.softmax(factor * rows, axis=-1)
     h = stats.entropy(p, axis=-1)
     jacobians = p[:, :, None] * (np.eye(n_keys) - p[:, None, :])
-    np.testing.assert_allclose(measured.max_weight, p.max(-1), rtol=1e-12)
-    np.testing.assert_allclose(measured.entropy, h, rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(measured.effective_positions, np.exp(h), rtol=1e-12)
-    np.testing.assert_allclose(
+    assert_allclose(measured.max_weight, p.max(-1), rtol=1e-12)
+    assert_allclose(measured.entropy, h, rtol=1e-10, atol=1e-13)
+    assert_allclose(measured.effective_positions, np.exp(h), rtol=1e-12)
+    assert_allclose(
         measured.jacobian_norm_squared, (jacobians**2).sum((1, 2)), rtol=1e-9, atol=1e-25
     )
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, special, stats
 
 from attnlib import general_score_moments, score_moments, score_pdf, score_sf
@@ -108,8 +109,8 @@ def test_score_pdf_has_the_moments_of_the_law(d_k):
 
 def test_two_components_give_the_laplace_law():
     z = np.array([-600.0, -3.0, -1e-9, 0.0, 1e-12, 1e-3, 0.5, 2.0, 40.0, 700.0])
-    np.testing.assert_allclose(score_pdf(z, 2), stats.laplace.pdf(z), rtol=2e-13)
-    np.testing.assert_allclose(score_sf(z, 2), stats.laplace.sf(z), rtol=1e-10)
+    assert_allclose(score_pdf(z, 2), stats.laplace.pdf(z), rtol=2e-13)
+    assert_allclose(score_sf(z, 2), stats.laplace.sf(z), rtol=1e-10)
 
 
 @pytest.mark.parametrize("d_k", [4, 6, 16, 64, 100, 256, 2048])
@@ -147,7 +148,7 @@ def test_score_sf_is_the_integral_of_the_density(d_k):
 
 def test_score_sf_of_one_component_by_its_bessel_integral():
     z = np.array([1e-9, 1e-3, 0.2, 1.0, 4.0])
-    np.testing.assert_allclose(score_sf(z, 1), 0.5 - special.iti0k0(z)[1] / np.pi, rtol=1e-9)
+    assert_allclose(score_sf(z, 1), 0.5 - special.iti0k0(z)[1] / np.pi, rtol=1e-9)
 
 
 @pytest.mark.parametrize("d_k", [65_536, 10**6, 10**7])
@@ -155,7 +156,7 @@ def test_score_sf_of_absurd_widths_is_nearly_normal(d_k):
     places = np.array([-1.0, 0.1, 1.0, 3.0])
     # The first term of Edgeworth's series is the leading correction; 6/d_k is the kurtosis.
     correction = 6 / d_k / 24 * special.eval_hermitenorm(3, places) * stats.norm.pdf(places)
-    np.testing.assert_allclose(
+    assert_allclose(
         score_sf(places * math.sqrt(d_k), d_k), stats.norm.sf(places) + correction, rtol=2e-6
     )
 
@@ -178,7 +179,7 @@ def test_score_functions_keep_shapes_and_inputs():
         assert law([], 8).shape == (0,)
         assert law(z, 8)[1, 1] == law(-4.0, 8)
         assert isinstance(law(1.0, 8), float)
-    np.testing.assert_array_equal(z, before)
+    assert_array_equal(z, before)
 
 
 COMPONENTS = {

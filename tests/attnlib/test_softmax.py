@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special, stats
 
 from attnlib import (
@@ -79,15 +80,15 @@ def test_softmax_of_more_keys_than_float16_can_count():
 
 def test_softmax_defaults_to_the_last_axis():
     x = np.arange(6.0).reshape(2, 3)
-    np.testing.assert_allclose(softmax(x), special.softmax(x, axis=1), rtol=4 * EPS)
-    np.testing.assert_allclose(log_softmax(x), special.log_softmax(x, axis=1), rtol=4 * EPS)
+    assert_allclose(softmax(x), special.softmax(x, axis=1), rtol=4 * EPS)
+    assert_allclose(log_softmax(x), special.log_softmax(x, axis=1), rtol=4 * EPS)
     p = special.softmax(x, axis=1)
-    np.testing.assert_allclose(entropy(p), stats.entropy(p, axis=1), rtol=8 * EPS)
-    np.testing.assert_allclose(effective_positions(p), np.exp(stats.entropy(p, axis=1)))
+    assert_allclose(entropy(p), stats.entropy(p, axis=1), rtol=8 * EPS)
+    assert_allclose(effective_positions(p), np.exp(stats.entropy(p, axis=1)))
     norms = [np.sum((np.diag(row) - np.outer(row, row)) ** 2) for row in p]
-    np.testing.assert_allclose(jacobian_norm_squared(p), norms, rtol=1e-13)
+    assert_allclose(jacobian_norm_squared(p), norms, rtol=1e-13)
     products = [(np.diag(row) - np.outer(row, row)) @ u for row, u in zip(p, x, strict=True)]
-    np.testing.assert_allclose(softmax_vjp(p, x), products, atol=4 * EPS)
+    assert_allclose(softmax_vjp(p, x), products, atol=4 * EPS)
 
 
 @given(logits_and_axis())
@@ -95,18 +96,16 @@ def test_softmax_and_its_logarithm_agree_with_scipy(case):
     x, axis = case
     before = x.copy()
     weights = softmax(x, axis)
-    np.testing.assert_allclose(weights, special.softmax(x, axis=axis), rtol=1e-13, atol=1e-320)
-    np.testing.assert_allclose(
-        log_softmax(x, axis), special.log_softmax(x, axis=axis), rtol=1e-13, atol=1e-15
-    )
-    np.testing.assert_allclose(weights.sum(axis), 1, rtol=1e-14)
-    np.testing.assert_array_equal(x, before)
+    assert_allclose(weights, special.softmax(x, axis=axis), rtol=1e-13, atol=1e-320)
+    assert_allclose(log_softmax(x, axis), special.log_softmax(x, axis=axis), rtol=1e-13, atol=1e-15)
+    assert_allclose(weights.sum(axis), 1, rtol=1e-14)
+    assert_array_equal(x, before)
 
 
 @given(logits_and_axis(-20, 20), st.floats(-500, 500))
 def test_softmax_ignores_a_shift(case, shift):
     x, axis = case
-    np.testing.assert_allclose(softmax(x + shift, axis), softmax(x, axis), rtol=1e-11)
+    assert_allclose(softmax(x + shift, axis), softmax(x, axis), rtol=1e-11)
 
 
 @given(logits_and_axis(-20, 20), st.randoms(use_true_random=False))
@@ -114,7 +113,7 @@ def test_softmax_follows_a_permutation(case, random):
     x, axis = case
     order = list(range(x.shape[axis]))
     random.shuffle(order)
-    np.testing.assert_allclose(
+    assert_allclose(
         softmax(x.take(order, axis), axis), softmax(x, axis).take(order, axis), rtol=1e-14
     )
 
@@ -127,10 +126,10 @@ def test_softmax_keeps_the_order_of_the_scores(x):
 def test_a_hidden_entry_gets_no_weight():
     x = np.array([[0.0, -np.inf, 1.0], [-np.inf, -np.inf, -5.0]])
     weights = softmax(x)
-    np.testing.assert_array_equal(weights == 0, np.isneginf(x))
-    np.testing.assert_allclose(weights[0, [0, 2]], special.softmax([0.0, 1.0]), rtol=1e-15)
+    assert_array_equal(weights == 0, np.isneginf(x))
+    assert_allclose(weights[0, [0, 2]], special.softmax([0.0, 1.0]), rtol=1e-15)
     assert weights[1, 2] == 1
-    np.testing.assert_array_equal(np.isneginf(log_softmax(x)), np.isneginf(x))
+    assert_array_equal(np.isneginf(log_softmax(x)), np.isneginf(x))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -150,7 +149,7 @@ def test_floating_types_are_kept(dtype):
         ),
     ):
         assert got.dtype == dtype
-        np.testing.assert_allclose(got.astype(float), wanted, rtol=tolerance, atol=tolerance)
+        assert_allclose(got.astype(float), wanted, rtol=tolerance, atol=tolerance)
     assert softmax_vjp(p, x).dtype == dtype
 
 
@@ -159,15 +158,13 @@ def test_integers_become_float64(dtype):
     x = np.array([1, 2, 4], dtype)
     assert softmax(x).dtype == np.float64
     assert log_softmax(x).dtype == np.float64
-    np.testing.assert_allclose(softmax(x), special.softmax(x.astype(float)), rtol=1e-15)
+    assert_allclose(softmax(x), special.softmax(x.astype(float)), rtol=1e-15)
 
 
 @pytest.mark.parametrize("x", ROWS, ids=str)
 def test_jacobian_is_the_derivative(x):
     p = softmax(x)
-    np.testing.assert_allclose(
-        softmax_jacobian(p), oracles.jacobian_digits(x), rtol=1e-13, atol=4 * EPS
-    )
+    assert_allclose(softmax_jacobian(p), oracles.jacobian_digits(x), rtol=1e-13, atol=4 * EPS)
 
 
 def test_jacobian_of_a_saturated_row_keeps_its_digits():
@@ -187,9 +184,9 @@ def test_jacobian_by_finite_differences(case):
         step = np.zeros(x.shape[-1])
         step[j] = 1e-5
         slope = (special.softmax(x + step, axis=-1) - special.softmax(x - step, axis=-1)) / 2e-5
-        np.testing.assert_allclose(jacobian[..., j], slope, atol=1e-10)
-    np.testing.assert_allclose(jacobian.sum(-1), 0, atol=1e-15)
-    np.testing.assert_array_equal(jacobian, np.swapaxes(jacobian, -1, -2))
+        assert_allclose(jacobian[..., j], slope, atol=1e-10)
+    assert_allclose(jacobian.sum(-1), 0, atol=1e-15)
+    assert_array_equal(jacobian, np.swapaxes(jacobian, -1, -2))
     largest = np.linalg.eigvalsh(jacobian)[..., -1]
     assert (largest <= 0.5 + 1e-12).all()
 
@@ -202,14 +199,12 @@ def test_vjp_and_norm_are_those_of_the_matrix(case, data):
     before = p.copy(), u.copy()
     jacobian = softmax_jacobian(np.moveaxis(p, axis, -1))
     product = (jacobian @ np.moveaxis(u, axis, -1)[..., None])[..., 0]
-    np.testing.assert_allclose(
-        softmax_vjp(p, u, axis), np.moveaxis(product, -1, axis), rtol=1e-9, atol=1e-12
-    )
-    np.testing.assert_allclose(
+    assert_allclose(softmax_vjp(p, u, axis), np.moveaxis(product, -1, axis), rtol=1e-9, atol=1e-12)
+    assert_allclose(
         jacobian_norm_squared(p, axis), (jacobian**2).sum((-2, -1)), rtol=1e-12, atol=1e-30
     )
-    np.testing.assert_array_equal(p, before[0])
-    np.testing.assert_array_equal(u, before[1])
+    assert_array_equal(p, before[0])
+    assert_array_equal(u, before[1])
 
 
 @pytest.mark.parametrize("gap", [1.0, 10.0, 20.0, 30.0, 36.0, 300.0])
@@ -259,7 +254,7 @@ def test_vjp_of_a_frozen_row_still_sums_to_zero():
 def test_vjp_broadcasts_its_vector():
     p = softmax(np.arange(12.0).reshape(2, 2, 3))
     u = np.array([1.0, -2.0, 5.0])
-    np.testing.assert_array_equal(softmax_vjp(p, u), softmax_vjp(p, np.broadcast_to(u, p.shape)))
+    assert_array_equal(softmax_vjp(p, u), softmax_vjp(p, np.broadcast_to(u, p.shape)))
 
 
 @given(logits_and_axis(-50, 50))
@@ -267,11 +262,11 @@ def test_entropy_agrees_with_scipy_and_its_bounds(case):
     x, axis = case
     p = softmax(x, axis)
     h = entropy(p, axis)
-    np.testing.assert_allclose(h, stats.entropy(p, axis=axis), rtol=1e-12, atol=1e-15)
+    assert_allclose(h, stats.entropy(p, axis=axis), rtol=1e-12, atol=1e-15)
     n = x.shape[axis]
     assert (h >= 0).all()
     assert (h <= np.log(n) + 1e-14).all()
-    np.testing.assert_allclose(effective_positions(p, axis), np.exp(h), rtol=1e-14)
+    assert_allclose(effective_positions(p, axis), np.exp(h), rtol=1e-14)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])

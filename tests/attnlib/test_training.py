@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attention_calls import RULE_NAMES, rules
 
 from attnlib import attention, scaling, training
 from attnlib._progress import progress_bar
@@ -35,23 +36,13 @@ SMALL = GroupMeanTask(n_groups=3, group_size=2, n_tags=5, tag_width=3, payload_w
 TASKS = [GroupMeanTask(), SMALL, GroupMeanTask(4, 1, 4, 2, 3), GroupMeanTask(1, 3, 1, 1, 1)]
 
 
-def rules(d_k: int) -> list[scaling.ScalingRule]:
-    rng = np.random.default_rng(d_k)
-    return [
-        scaling.no_scaling(),
-        scaling.inverse_sqrt(),
-        scaling.inverse_width(),
-        scaling.fixed_temperature(1.7),
-        scaling.with_gains(scaling.learned_temperature(), log_gain=0.4),
-        scaling.with_gains(
-            scaling.query_temperature(d_k), query_gain=0.2 * rng.standard_normal(d_k)
-        ),
-        scaling.with_gains(scaling.query_key_norm(), log_gain=-0.3),
-        scaling.query_key_norm(learned=False),
-        scaling.soft_cap(2),
-        scaling.log_length(3),
-        scaling.scaling_rule(lambda d_k, n_keys: 0.3 * n_keys / d_k),
-    ]
+def rule_of(name: str, d_k: int) -> scaling.ScalingRule:
+    """Return a rule of the common table, or one that a callable stands for."""
+    own = scaling.scaling_rule(lambda d_k, n_keys: 0.3 * n_keys / d_k)
+    return (rules(d_k) | {"of one's own": own})[name]
+
+
+EVERY_RULE = [*RULE_NAMES, "of one's own"]
 
 
 def example(task: GroupMeanTask = SMALL, *, size: int = 4, seed: int = 3, dtype=np.float64):
@@ -87,6 +78,10 @@ def test_a_batch_follows_the_rules_of_the_task(task):
         for column in range(task.payload_width):
             mean = math.fsum(payload[column] for payload in payloads) / task.group_size
             assert target[column] == pytest.approx(mean, abs=1e-15)
+
+
+def test_there_may_be_as_many_groups_as_tags():
+    assert GroupMeanTask(4, 1, n_tags=4).n_groups == 4
 
 
 def test_which_tokens_match():
@@ -179,9 +174,9 @@ def test_initial_gains():
 
 
 @pytest.mark.parametrize("d_k", [2, 7])
-@pytest.mark.parametrize("place", range(11))
-def test_loss_and_weights_against_attention_with_keys(d_k, place):
-    rule = rules(d_k)[place]
+@pytest.mark.parametrize("name", EVERY_RULE)
+def test_loss_and_weights_against_attention_with_keys(d_k, name):
+    rule = rule_of(name, d_k)
     batch = example()
     parameters = initial_parameters(SMALL, d_k, rule, rng=np.random.default_rng(5))
     result = loss_and_gradients(parameters, batch, rule)
@@ -216,10 +211,10 @@ def differences(parameters, name, loss, *, step=4e-3):
     return gradient
 
 
-@pytest.mark.parametrize("place", range(11))
-def test_gradients_against_differences(place):
+@pytest.mark.parametrize("rule_name", EVERY_RULE)
+def test_gradients_against_differences(rule_name):
     task = GroupMeanTask(2, 2, 3, 2, 1)
-    rule = rules(3)[place]
+    rule = rule_of(rule_name, 3)
     batch = example(task, size=3)
     parameters = initial_parameters(task, 3, rule, rng=np.random.default_rng(6))
     gradients = loss_and_gradients(parameters, batch, rule).parameters
@@ -247,7 +242,7 @@ def test_a_key_without_a_direction_matches_nothing():
 
 
 def test_float32_stays_float32():
-    for rule in rules(3):
+    for rule in rules(3).values():
         batch = example(dtype=np.float32)
         parameters = initial_parameters(
             SMALL, 3, rule, rng=np.random.default_rng(5), dtype=np.float32
@@ -316,6 +311,34 @@ def test_what_has_diverged_is_said_to_be():
         else:
             with pytest.raises(FloatingPointError, match="loss"):
                 loss_and_gradients(huge, of_size)
+
+
+def test_gradients_that_overflow_have_diverged():
+    batch = example()
+    parameters = initial_parameters(SMALL, 3, rng=np.random.default_rng(5))
+    # queries so short that the scores stay moderate, keys so long that the gradient does not
+    extreme = {"query": parameters["query"] * 1e-308, "key": parameters["key"] * 1e307}
+    upstream = {"value": parameters["value"] * 1e3}
+    with pytest.raises(
+        FloatingPointError, match=r"gradients by the queries must .* got -?(inf|nan)"
+    ):
+        loss_and_gradients(parameters | extreme | upstream, batch)
+
+
+def test_a_run_that_has_diverged_stays_so():
+    good = example()
+    bad = good._replace(targets=good.targets + 1e6)
+    for spoil in ("measure", "step"):
+        run = training._Training(
+            Learner(3, None, Sgd(0.1)), SMALL, np.random.SeedSequence(1), float
+        )
+        getattr(run, spoil)(bad)
+        assert run.diverged
+        before = run.parameters
+        run.step(good)
+        assert run.parameters is before
+        run.measure(good)
+        assert run.records[-1].loss == np.inf
 
 
 # the optimizers
@@ -707,5 +730,5 @@ def test_the_largest_exponent_of_learned_gains():
     for query, wanted in (([[1.0, 1.0], [0.5, -0.5]], 3.0), ([[1.0, 4.0], [0.0, 0.0]], 7.0)):
         assert training._largest_gain(rule, np.array(query)) == wanted
     assert training._largest_gain(scaling.learned_temperature(), np.ones((2, 3))) == 0
-    only_query = scaling.with_gains(scaling.query_temperature(1), query_gain=[0.25])
+    only_query = scaling.query_temperature(1).with_gains(query_gain=[0.25])
     assert training._largest_gain(only_query, np.ones((2, 1))) == 0.25
