@@ -172,5 +172,5 @@ def reference_lines(axes: Axes, references: Sequence[tuple[str, float]]) -> None
     """Draw a level across the axes for each name, which is written at its right end."""
     for name, level in references:
         axes.axhline(level, color=PALETTE["theory"], linewidth=1, linestyle=":")
-        place = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 10}
-        axes.text(1.01, level, name, **place)
+        place = {"xycoords": axes.get_yaxis_transform(), "va": "center", "fontsize": 10}
+        note(axes, name, (1, level), (4, 0), color="black", **place)

@@ -50,10 +50,8 @@ def rate_curves(
     """
     height = 0.8 + 2.9 * len(widths)
     figure, panels = style.panels(len(widths), height=height, sharey=True)
-    looks, cross = (
-        style.distinct(_RULES, names, "names"),
-        {"marker": "x", "ms": 7, "mew": 2, "ls": ""},
-    )
+    looks = style.distinct(_RULES, names, "names")
+    cross = {"marker": "x", "ms": 7, "mew": 2, "linestyle": "none"}
     for axes, width, arms in zip(panels, widths, losses, strict=True):
         style.reference_lines(axes, references)
         for place, (name, curve, look) in enumerate(zip(names, arms, looks, strict=True)):

@@ -116,7 +116,7 @@ def variance_against_width(
     >>> figure = plots.variance_against_width(widths, widths * 1.01, widths * 0.02)
     """
     figure, (above, below) = style.panels(2, height=5.6)
-    for axes, scale in ((above, np.ones(len(widths))), (below, widths)):
+    for axes, scale in ((above, 1), (below, widths)):
         center, half = widths / scale, half_widths / scale
         band = {"color": style.PALETTE["faint"], "alpha": 0.35, "linewidth": 0}
         axes.fill_between(widths, center - half, center + half, label="expected by chance", **band)
