@@ -92,10 +92,7 @@ def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
 
 @style.drawn("in the chapter on implementation")
 def score_bounds(
-    widths: np.ndarray,
-    undivided: np.ndarray,
-    divided: np.ndarray,
-    limits: Mapping[str, float],
+    widths: np.ndarray, undivided: np.ndarray, divided: np.ndarray, limits: Mapping[str, float]
 ) -> Figure:
     """Draw the proved bound on all scores against head width, with what a number type allows.
 

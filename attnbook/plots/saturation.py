@@ -56,10 +56,7 @@ def one_lead(
 
 @style.drawn("in the chapter on saturation")
 def weights_by_width(
-    widths: Sequence[int],
-    n_keys: Sequence[int],
-    scaled: np.ndarray,
-    unscaled: np.ndarray,
+    widths: Sequence[int], n_keys: Sequence[int], scaled: np.ndarray, unscaled: np.ndarray
 ) -> Figure:
     """Draw mean largest weight and mean effective positions against head width.
 

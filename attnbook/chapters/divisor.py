@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from attnbook.chapters import estimates
+from attnbook.chapters.estimates import mean_and_error, plus_minus
 from attnlib import sample_row_statistics, softmax
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ def measured(sample: ArrayLike) -> str:
     >>> measured([1.0, 2.0, 3.0, 4.0])
     '2.5 ± 0.6'
     """
-    mean, error = estimates.mean_and_error(sample)
-    digits = max(0, -int(np.floor(np.log10(error))))
-    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+    return plus_minus(mean_and_error(sample))
 
 
 def top_weight(d_k: int, divisor: float) -> float:
@@ -71,23 +69,23 @@ def mean_positions(
             ).effective_positions
             for d_k in widths
         ]
-        found[name] = np.array([estimates.mean_and_error(positions) for positions in drawn])
+        found[name] = np.array([mean_and_error(positions) for positions in drawn])
     return found
 
 
-def standardised(values: ArrayLike) -> np.ndarray:
+def standardized(values: ArrayLike) -> np.ndarray:
     """Subtract the mean of a row and divide by its standard deviation.
 
     Examples
     --------
-    >>> standardised([0.0, 3.0])
+    >>> standardized([0.0, 3.0])
     array([-1.,  1.])
     """
     return (np.asarray(values) - np.mean(values)) / np.std(values)
 
 
 def leader_weight(n: int, leads: Sequence[float] = (0.01, 1, 100)) -> float:
-    """Return the one weight that a key gets whose standardised row it leads by any of these.
+    """Return the one weight that a key gets whose standardized row it leads by any of these.
 
     Raises
     ------
@@ -100,7 +98,7 @@ def leader_weight(n: int, leads: Sequence[float] = (0.01, 1, 100)) -> float:
     0.77
     """
     first = np.arange(n) == 0
-    weights = [softmax(standardised(lead * first))[0] for lead in leads]
+    weights = [softmax(standardized(lead * first))[0] for lead in leads]
     if np.ptp(weights) > 1e-9:
         raise ValueError(f"the weight depends on the lead: {weights}")
     return float(weights[0])
@@ -176,6 +174,6 @@ def aligned(
             matched[line, column] = chosen.mean(), chosen.std()
             others[line, column] = rest.mean(), rest.std()
             share = softmax(np.column_stack([chosen, rest]))[:, 0]
-            shares[line, column] = estimates.mean_and_error(share)
+            shares[line, column] = mean_and_error(share)
             medians[line, column] = np.median(share)
     return Aligned(matched, others, shares, medians)
