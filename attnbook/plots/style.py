@@ -41,7 +41,7 @@ CENTERED = {"ha": "center", "va": "center"}
 _SETTINGS = {
     "figure.dpi": 160,
     "figure.constrained_layout.use": True,
-    "figure.max_open_warning": 0,
+    "figure.max_open_warning": 0,  # examples in docstrings leave their figures open
     "font.size": 11,
     "axes.titlesize": 12,
     "axes.titlelocation": "left",
