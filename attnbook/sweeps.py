@@ -25,12 +25,6 @@ from attnlib._progress import progress_bar
 from attnlib._validation import real_number, whole_number
 from attnlib.scaling import (
     ScalingRule,
-    inverse_sqrt,
-    inverse_width,
-    learned_temperature,
-    no_scaling,
-    query_key_norm,
-    scaling_rule,
 )
 from attnlib.training import (
     STEPS,

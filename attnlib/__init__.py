@@ -1,7 +1,7 @@
 """Why attention divides by √dₖ: the arithmetic behind the book.
 
 Importing the package imports NumPy and nothing else. Functions that need SciPy import it when
-they are called; :mod:`attnbook.plotting` needs Matplotlib and is imported on demand.
+they are called; :mod:`attnbook.plots` needs Matplotlib and is imported on demand.
 """
 
 from attnlib.attention import (

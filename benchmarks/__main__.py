@@ -78,9 +78,9 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
-    from attnbook import plotting
+    from attnbook import plots
 
-    figure = plotting.time_ratios(*report.panels(results))
+    figure = plots.time_ratios(*report.panels(results))
     for suffix in ("svg", "png"):
         figure.savefig(folder / f"figure.{suffix}")
 

@@ -1,4 +1,4 @@
-"""Means with their errors, and rows of numbers as the text writes them."""
+"""Means with their errors, and numbers as the text writes them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike
 
 
@@ -26,6 +28,20 @@ def mean_and_error(sample: ArrayLike) -> tuple[float, float]:
     """
     values = np.asarray(sample)
     return values.mean(), values.std(ddof=1) / np.sqrt(values.size)
+
+
+def plus_minus(estimate: Iterable[float], digits: int | None = None) -> str:
+    """Return an estimate and its error with so many digits, or to the error's first digit.
+
+    Examples
+    --------
+    >>> plus_minus((0.7534, 0.0121), 3), plus_minus((0.7534, 0.0121))
+    ('0.753 ± 0.012', '0.75 ± 0.01')
+    """
+    mean, error = estimate
+    if digits is None:
+        digits = max(0, -int(np.floor(np.log10(error))))
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
 
 
 def row(values: ArrayLike, digits: int | None = 3) -> str:

@@ -131,8 +131,7 @@ def student_factor(n: int, level: float = LEVEL) -> float:
 
 def mean_reaction(stds: Iterable[float], n: int, count: int, seed: int) -> np.ndarray:
     """Return the mean squared norm of the Jacobian for each spread of n normal logits."""
-    standard = np.random.default_rng(seed).standard_normal((count, n))
-    return np.array([jacobian_norm_squared(softmax(std * standard)).mean() for std in stds])
+    return np.array([squared_norms(std, n, count, seed).mean() for std in stds])
 
 
 def squared_norms(std: float, n: int, count: int, seed: int) -> np.ndarray:
@@ -216,16 +215,17 @@ def among_longest(sizes: ArrayLike, part: float = 0.1) -> np.ndarray:
     return np.asarray(sizes) >= np.quantile(sizes, 1 - part)
 
 
-def share_of_longest(sizes: ArrayLike, part: float = 0.1) -> float:
-    """Return the share of the squared length that the longest tenth holds, or another part.
+def share_of_longest(lengths: ArrayLike, part: float = 0.1) -> np.ndarray:
+    """Return the share of the squared lengths that the longest tenth holds, or another part.
 
     Examples
     --------
-    >>> share_of_longest([3.0, 1.0, 2.0, 4.0], part=0.25)
-    0.5333333333333333
+    >>> float(share_of_longest([3.0, 1.0, 2.0, 4.0], part=0.25).round(3))
+    0.533
     """
-    squared = -np.sort(-(np.ravel(sizes) ** 2))
-    return float(squared[: int(squared.size * part)].sum() / squared.sum())
+    squares = np.sort(np.square(lengths), axis=-1)
+    longest = round(part * squares.shape[-1])
+    return squares[..., -longest:].sum(axis=-1) / squares.sum(axis=-1)
 
 
 def tie_integral() -> float:

@@ -23,7 +23,7 @@ from attnlib import (
 )
 
 
-def read(path: str | os.PathLike[str]) -> Table:
+def load_table(path: str | os.PathLike[str]) -> Table:
     """Read the committed sweep of the chapter on training."""
     return Table(load_ablation(path))
 
@@ -95,7 +95,7 @@ def least_entropy(n: int, length: float) -> float:
     return math.log(rest) + length * math.sqrt(n * (n - 1)) * b / rest
 
 
-def tried_entropies(n: int, length: float, n_rows: int) -> tuple[float, float]:
+def sampled_entropies(n: int, length: float, n_rows: int) -> tuple[float, float]:
     """Return the entropy of the row that attains the bound, and the lowest of random rows.
 
     Raises

@@ -16,18 +16,6 @@ from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matc
 from attnlib.training import Learner, loss_and_gradients, train_together
 
 
-def plus_minus(estimate: Iterable[float], digits: int) -> str:
-    """Return an estimate and its error, as the text writes them.
-
-    Examples
-    --------
-    >>> plus_minus((0.7534, 0.0121), 3)
-    '0.753 ± 0.012'
-    """
-    mean, error = estimate
-    return f"{mean:.{digits}f} ± {error:.{digits}f}"
-
-
 def positions_at(
     ratio: float, d_k: int, n_keys: int, n_rows: int, seed: Sequence[int]
 ) -> np.ndarray:
@@ -87,7 +75,7 @@ def trained_heads(
                     seed, [*learners.values()], steps=when, record_at=[when], progress=False
                 )
                 for (name, learner), run in zip(learners.items(), runs, strict=True):
-                    looks[name, when].append(_look(run.parameters, learner, task, batch))
+                    looks[name, when].append(_head_statistics(run.parameters, learner, task, batch))
     return {
         key: {what: _over_seeds([look[what] for look in seen]) for what in seen[0]}
         for key, seen in looks.items()
@@ -98,7 +86,7 @@ def _over_seeds(values: Sequence[float]) -> tuple[float, float]:
     return np.mean(values), np.std(values, ddof=1)
 
 
-def _look(
+def _head_statistics(
     parameters: Mapping[str, np.ndarray],
     learner: Learner,
     task: GroupMeanTask,
@@ -121,12 +109,12 @@ def _look(
     }
 
 
-def bent(logit: float, cap: float) -> tuple[float, float]:
+def capped_logit(logit: float, cap: float) -> tuple[float, float]:
     """Return what a soft cap makes of a logit, and the slope there.
 
     Examples
     --------
-    >>> bent(0, cap=50)
+    >>> capped_logit(0, cap=50)
     (np.float64(0.0), np.float64(1.0))
     """
     rule = scaling.soft_cap(cap)
@@ -134,15 +122,16 @@ def bent(logit: float, cap: float) -> tuple[float, float]:
     return capped, rule.cap_slope(capped)
 
 
-def bent_row(logit: float, caps: Iterable[float]) -> str:
+def capped_row(logit: float, caps: Iterable[float]) -> str:
     """Return a logit with what each cap makes of it and the slope there, as in the table.
 
     Examples
     --------
-    >>> bent_row(25, caps=(50, 30))
+    >>> capped_row(25, caps=(50, 30))
     '25: 23.11 (0.786), 20.47 (0.535)'
     """
-    return f"{logit}: " + ", ".join("{:.2f} ({:.3f})".format(*bent(logit, cap)) for cap in caps)
+    pairs = ("{:.2f} ({:.3f})".format(*capped_logit(logit, cap)) for cap in caps)
+    return f"{logit}: {', '.join(pairs)}"
 
 
 def grow_lengths(

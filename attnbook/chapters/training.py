@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnbook.chapters.gradients import share_of_longest
 from attnbook.sweeps import ARMS, OPTIMIZERS, Ablation, Tuning
 from attnlib import jacobian_norm_squared, sample_query_gradients
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
@@ -177,13 +178,13 @@ def rates_below(loss: float, tuning: Tuning) -> tuple[float, float]:
     return tuning.rates[places[0]], tuning.rates[places[-1]]
 
 
-def dips(tuning: Tuning) -> np.ndarray:
+def local_minima(tuning: Tuning) -> np.ndarray:
     """Return the losses at the rates that are better than both their neighbors."""
     loss = tuning.loss
     return loss[1:-1][(loss[1:-1] < loss[:-2]) & (loss[1:-1] < loss[2:])]
 
 
-def in_words(table: Table, level: float) -> dict[str, bool]:
+def claims(table: Table, level: float) -> dict[str, bool]:
     """Say which sentences of the chapter about the table hold, those without a number.
 
     Parameters
@@ -204,7 +205,7 @@ def in_words(table: Table, level: float) -> dict[str, bool]:
         for part, at in ((soon, None), ("main", None), ("main", table.steps(soon)))
     )
     two_dips = [
-        dips(table.found("main", "tunings", arm=DIVIDED, optimizer="Adam", d_k=d_k))
+        local_minima(table.found("main", "tunings", arm=DIVIDED, optimizer="Adam", d_k=d_k))
         for d_k in (wide, widest)
     ]
     return {
@@ -275,12 +276,10 @@ def top_share(lengths: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> float(top_share(np.array([3.0] + 19 * [1.0])))
-    0.32142857142857145
+    >>> float(top_share(np.array([3.0] + 19 * [1.0])).round(3))
+    0.321
     """
-    squares = np.sort(lengths**2, axis=-1)
-    n_top = round((1 - QUANTILES[-1]) * lengths.shape[-1])
-    return squares[..., -n_top:].sum(axis=-1) / squares.sum(axis=-1)
+    return share_of_longest(lengths, 1 - QUANTILES[-1])
 
 
 def gradient_factors(

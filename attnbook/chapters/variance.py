@@ -22,7 +22,7 @@ MILLION = 10**6
 def density_curves(
     widths: Sequence[int], rng: np.random.Generator, draws: int = 200_000
 ) -> tuple[NDArray[np.float64], ...]:
-    """Return what `attnbook.plotting.score_densities` draws, the widths excepted.
+    """Return what `attnbook.plots.score_densities` draws, the widths excepted.
 
     The scores are in standard deviations. The result has a grid, the exact densities on it and
     the normal one, the middles of bins and the densities measured there, NaN where a bin is empty.

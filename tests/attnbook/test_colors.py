@@ -1,6 +1,6 @@
 """The book's colors under the common deficiencies of color vision, by simulation.
 
-Color never carries a meaning alone (``test_plotting.py`` holds line styles, markers and labels
+Color never carries a meaning alone (``test_plots.py`` holds line styles, markers and labels
 apart); here it is shown that it need not be given up either.
 """
 
@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnbook import figures, plotting
+from attnbook import figures
+from attnbook.plots import style
 
 pytestmark = pytest.mark.not_for_mutants
 
@@ -22,28 +23,30 @@ pytestmark = pytest.mark.not_for_mutants
 # 1291-1298; the matrices for severity 1.0, which act on linear RGB.
 VISION = {
     "usual": np.eye(3),
-    "protanopia": np.array(
-        [
-            [0.152286, 1.052583, -0.204868],
-            [0.114503, 0.786281, 0.099216],
-            [-0.003882, -0.048116, 1.051998],
-        ]
-    ),
-    "deuteranopia": np.array(
-        [
-            [0.367322, 0.860646, -0.227968],
-            [0.280085, 0.672501, 0.047413],
-            [-0.011820, 0.042940, 0.968881],
-        ]
-    ),
-    "tritanopia": np.array(
-        [
-            [1.255528, -0.076749, -0.178779],
-            [-0.078411, 0.930809, 0.147602],
-            [0.004733, 0.691367, 0.303900],
-        ]
-    ),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
 }
+TO_XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
+"""From linear RGB to XYZ; the row in the middle gives the luminance."""
 # CIEDE2000: one is hardly to be seen side by side, ten at a glance.
 AT_A_GLANCE = 10.0
 # The dark variant of pictures is made of the light one by turning lightness round, which brings
@@ -64,14 +67,7 @@ def linear(color: np.ndarray) -> np.ndarray:
 
 def lab(light: np.ndarray) -> np.ndarray:
     """Return linear RGB as CIELAB under D65."""
-    to_xyz = np.array(
-        [
-            [0.4124564, 0.3575761, 0.1804375],
-            [0.2126729, 0.7151522, 0.0721750],
-            [0.0193339, 0.1191920, 0.9503041],
-        ]
-    )
-    ratio = to_xyz @ light / np.array([0.95047, 1.0, 1.08883])
+    ratio = TO_XYZ @ light / np.array([0.95047, 1.0, 1.08883])
     root = np.where(ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio / (3 * (6 / 29) ** 2) + 4 / 29)
     return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
 
@@ -107,7 +103,7 @@ def ciede2000(one: np.ndarray, other: np.ndarray) -> float:
 def apart(one: np.ndarray, other: np.ndarray) -> float:
     """Return the least distance of two colors, whoever looks at them."""
     return min(
-        ciede2000(*(lab(np.clip(matrix @ linear(color), 0, 1)) for color in (one, other)))
+        ciede2000(*(lab(np.clip(np.array(matrix) @ linear(color), 0, 1)) for color in (one, other)))
         for matrix in VISION.values()
     )
 
@@ -156,16 +152,23 @@ def test_the_distance_agrees_with_its_published_values(one, other, distance):
 def test_the_simulations_keep_grays_and_confuse_what_they_should():
     gray = np.full(3, 0.4)
     for matrix in VISION.values():
-        assert matrix @ gray == pytest.approx(gray, abs=1e-5)
+        assert np.array(matrix) @ gray == pytest.approx(gray, abs=1e-5)
     assert apart(rgb("#d02020"), rgb("#5a6a10")) < AT_A_GLANCE < 40, "red and green"
     assert apart(rgb("#000000"), rgb("#ffffff")) == pytest.approx(100, abs=0.1)
 
 
 def test_the_colors_of_pictures_stay_apart():
-    palette = {name: rgb(color) for name, color in plotting.PALETTE.items()}
+    palette = {name: rgb(color) for name, color in style.PALETTE.items()}
     assert close_pairs(palette, AT_A_GLANCE) == []
     dark = {name: turned(color) for name, color in palette.items() if name != "faint"}
     assert close_pairs(dark, IN_THE_DARK) == []
+
+
+def test_the_palette_can_be_seen_on_white():
+    """WCAG 2 asks for a contrast of 3 to 1 for graphics; "faint" is for what may be missed."""
+    for name, color in style.PALETTE.items():
+        contrast = 1.05 / (TO_XYZ[1] @ linear(rgb(color)) + 0.05)
+        assert contrast >= (2.5 if name == "faint" else 3), name
 
 
 def test_a_palette_with_a_close_pair_is_noticed():

@@ -57,9 +57,9 @@ def test_importing_the_package_loads_numpy_and_nothing_else():
     assert not third_party
 
 
-def test_plotting_loads_no_scipy():
-    assert "matplotlib" in modules_after("import attnbook.plotting")
-    assert "scipy" not in modules_after("import attnbook.plotting")
+def test_plots_load_no_scipy():
+    assert "matplotlib" in modules_after("import attnbook.plots")
+    assert "scipy" not in modules_after("import attnbook.plots")
 
 
 def constants_first(name: str) -> tuple[bool, str]:

@@ -168,7 +168,7 @@ def draws(cell: nbformat.NotebookNode) -> bool:
         return False
     called = [node.func for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
     names = {ast.unparse(function) for function in called}
-    return any(name.startswith(("plt.", "plotting.")) for name in names)
+    return any(name.startswith(("plt.", "plots.")) for name in names)
 
 
 def figure_problems(content: nbformat.NotebookNode) -> list[str]:
@@ -327,7 +327,7 @@ AGREEMENT = """:::{admonition} Contract
 - **Difficulty** ★★☆ moderate
 :::"""
 QUESTION = ":::{admonition} Predict first\n:class: predict\nWhich one?\n:::"
-DRAW = "rng = np.random.default_rng(3)\nfig = plotting.lines(rng.normal(size=3))\nplt.show()"
+DRAW = "rng = np.random.default_rng(3)\nfig = plots.lines(rng.normal(size=3))\nplt.show()"
 FIGURE = {
     "figure": {"name": "fig-x", "caption": "Three draws as a line."},
     "image": {"alt": "The line first falls and then rises."},

@@ -169,18 +169,18 @@ def nodes(page: str) -> list[ast.AST]:
 
 
 def drawn_figures(page: str) -> set[str]:
-    """Return the functions of attnbook.plotting that a notebook calls."""
+    """Return the functions of attnbook.plots that a notebook calls."""
     return {
         node.attr
         for node in nodes(page)
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "plotting"
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "plots"
     }
 
 
-@pytest.mark.parametrize("name", [name for stem, name in CALLABLES if stem == "plotting"])
+@pytest.mark.parametrize("name", [name for stem, name in CALLABLES if stem == "plots"])
 def test_a_figure_is_drawn_on_the_page_that_its_docstring_names(name: str) -> None:
     drawing = {f"/{page[: -len('.ipynb')]}" for page in NOTEBOOKS if name in drawn_figures(page)}
-    named = {page for _, page in reference.named_pages(docstring("plotting", name), KNOWN)}
+    named = {page for _, page in reference.named_pages(docstring("plots", name), KNOWN)}
     assert named
     assert named <= drawing
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from attnbook.chapters import estimates
+from attnbook.chapters.estimates import mean_and_error, plus_minus
 from attnlib import sample_row_statistics, softmax
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ def measured(sample: ArrayLike) -> str:
     >>> measured([1.0, 2.0, 3.0, 4.0])
     '2.5 ± 0.6'
     """
-    mean, error = estimates.mean_and_error(sample)
-    digits = max(0, -int(np.floor(np.log10(error))))
-    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+    return plus_minus(mean_and_error(sample))
 
 
 def top_weight(d_k: int, divisor: float) -> float:
@@ -71,7 +69,7 @@ def mean_positions(
             ).effective_positions
             for d_k in widths
         ]
-        found[name] = np.array([estimates.mean_and_error(positions) for positions in drawn])
+        found[name] = np.array([mean_and_error(positions) for positions in drawn])
     return found
 
 
@@ -176,6 +174,6 @@ def aligned(
             matched[line, column] = chosen.mean(), chosen.std()
             others[line, column] = rest.mean(), rest.std()
             share = softmax(np.column_stack([chosen, rest]))[:, 0]
-            shares[line, column] = estimates.mean_and_error(share)
+            shares[line, column] = mean_and_error(share)
             medians[line, column] = np.median(share)
     return Aligned(matched, others, shares, medians)

@@ -1,0 +1,81 @@
+"""The book's static figures: one function each, given computed arrays, returning the Figure.
+
+Every series is told apart by more than its color: a line style, a marker or a label as well.
+"""
+
+from attnbook.plots.benchmarks import time_ratios
+from attnbook.plots.divisor import aligned_keys, positions_by_divisor
+from attnbook.plots.gradients import (
+    gradient_quantiles,
+    jacobian_norms,
+    jacobians,
+    key_shares,
+    median_ratios,
+)
+from attnbook.plots.implementation import causal_tiles, memory_by_length, score_bounds
+from attnbook.plots.initialization import (
+    spread_by_model_width,
+    starting_variances,
+    within_row_variances,
+)
+from attnbook.plots.landing import collapse
+from attnbook.plots.puzzle import attention_maps, slide_or_squeeze
+from attnbook.plots.saturation import concentration, freezing_map, one_lead, weights_by_width
+from attnbook.plots.temperature import (
+    growing_lengths,
+    lost_positions,
+    matching_key,
+    temperatures,
+)
+from attnbook.plots.training import (
+    gradients_over_training,
+    learning_curves,
+    losses_by_width,
+    rate_curves,
+    trained_maps,
+)
+from attnbook.plots.variance import (
+    product_grid,
+    score_densities,
+    score_strips,
+    variance_against_width,
+    variance_estimates,
+)
+
+__all__ = [
+    "aligned_keys",
+    "attention_maps",
+    "causal_tiles",
+    "collapse",
+    "concentration",
+    "freezing_map",
+    "gradient_quantiles",
+    "gradients_over_training",
+    "growing_lengths",
+    "jacobian_norms",
+    "jacobians",
+    "key_shares",
+    "learning_curves",
+    "losses_by_width",
+    "lost_positions",
+    "matching_key",
+    "median_ratios",
+    "memory_by_length",
+    "one_lead",
+    "positions_by_divisor",
+    "product_grid",
+    "rate_curves",
+    "score_bounds",
+    "score_densities",
+    "score_strips",
+    "slide_or_squeeze",
+    "spread_by_model_width",
+    "starting_variances",
+    "temperatures",
+    "time_ratios",
+    "trained_maps",
+    "variance_against_width",
+    "variance_estimates",
+    "weights_by_width",
+    "within_row_variances",
+]

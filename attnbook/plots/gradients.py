@@ -1,0 +1,176 @@
+"""The plots of the chapter on gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from attnbook.plots import style
+
+
+@style.drawn("in the chapter on gradients")
+def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) -> Figure:
+    """Draw softmax Jacobians as heat maps, the value written in every cell.
+
+    Parameters
+    ----------
+    weights : numpy.ndarray, shape (n_rows, n)
+        The attention weights that each Jacobian belongs to.
+    values : numpy.ndarray, shape (n_rows, n, n)
+        The Jacobians.
+    titles : sequence of str, length n_rows
+        What kind of row each is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> tie = np.array([[[0.25, -0.25], [-0.25, 0.25]]])
+    >>> figure = plots.jacobians(np.full((1, 2), 0.5), tie, ["tie"])
+    >>> len(figure.axes)
+    1
+    """
+    figure, panels = style.panels(len(weights), height=2.45 * len(weights), sharex=False)
+    for axes, row, matrix, title in zip(panels, weights, values, titles, strict=True):
+        style.heat_map(axes, matrix, "PuOr", (-0.3, 0.3))
+        for (i, j), value in np.ndenumerate(matrix):
+            ink = "white" if abs(value) > 0.15 else "black"
+            axes.text(j, i, f"{value:z.3f}".replace("-", "−"), color=ink, **style.CENTERED)
+        keys = range(len(row))
+        axes.set(ylabel="weight i", title=f"{title}: p = [{', '.join(f'{p:.2f}' for p in row)}]")
+        axes.set_xticks(keys, [f"score {j + 1}" for j in keys])
+        axes.set_yticks(keys, [str(i + 1) for i in keys])
+    return figure
+
+
+@style.drawn("in the chapter on gradients")
+def jacobian_norms(
+    logit_stds: np.ndarray, n_keys: Sequence[int], norms: np.ndarray, marks: np.ndarray
+) -> Figure:
+    """Draw the mean squared norm of the softmax Jacobian against the spread of the logits.
+
+    Parameters
+    ----------
+    logit_stds : numpy.ndarray, shape (n_points,)
+        Standard deviations of the logits, from 0 (the uniform row) up.
+    n_keys : sequence of int, length n_curves
+        Number of keys of each curve, at most three.
+    norms : numpy.ndarray, shape (n_curves, n_points, 2)
+        Mean squared Frobenius norm and its standard error.
+    marks : numpy.ndarray, shape (n_curves,)
+        The grid point at which each curve is largest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> curve = np.array([[[0.06, 0.0], [0.12, 0.01], [0.1, 0.01]]])
+    >>> figure = plots.jacobian_norms(np.array([0.0, 2.0, 4.0]), [16], curve, np.array([2.0]))
+    """
+    figure, (axes,) = style.panels(height=4.2)
+    looks = style.distinct([style.SCALED, style.THIRD, style.UNSCALED], n_keys, "n_keys")
+    star = {"color": style.PALETTE["theory"], "markersize": 13}
+    for count, curve, mark, look in zip(n_keys, norms, marks, looks, strict=True):
+        style.estimates(axes, logit_stds, curve, look, markersize=4, label=f"n = {count}")
+        axes.plot(mark, curve[logit_stds == mark, 0], "*", zorder=5, **star)
+    axes.plot([], [], "*", label="largest on the grid", **star)
+    axes.set(xlabel="standard deviation σ of the logits", ylabel="mean of ‖J‖²", ylim=(0, None))
+    axes.legend(loc="lower right")
+    return figure
+
+
+@style.drawn("in the chapter on gradients")
+def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
+    """Draw how long the gradient on one query is, against head width, with and without division.
+
+    Parameters
+    ----------
+    widths : sequence of int, length n_widths
+        Head widths d_k.
+    scaled, unscaled : numpy.ndarray, shape (n_widths, 4)
+        The 5 %, 50 % and 95 % quantiles over rows, and the root mean square.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> values = np.array([[0.01, 0.1, 0.3, 0.2], [0.01, 0.1, 0.3, 0.2]])
+    >>> figure = plots.gradient_quantiles([4, 64], values, 2 * values)
+    """
+    figure, (axes,) = style.panels(height=4.6)
+    for arm, rows, marker in ((style.UNSCALED, unscaled, "^"), (style.SCALED, scaled, "v")):
+        *quantiles, rms = rows.T
+        style.band(axes, widths, quantiles, arm | {"label": f"{arm['label']}: median row"})
+        dots = {"color": arm["color"], "linestyle": ":", "marker": marker}
+        axes.plot(widths, rms, label=f"{arm['label']}: root mean square", **dots)
+    axes.set(yscale="log", ylim=(1e-5, 100))
+    style.log_ticks(axes, widths)
+    axes.set(xlabel="head width d_k", ylabel="length of the gradient on one query")
+    axes.legend(loc="lower left", fontsize=10)
+    return figure
+
+
+@style.drawn("in the chapter on gradients")
+def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
+    """Draw the share of a row's gradient that each key receives, largest first.
+
+    Parameters
+    ----------
+    scaled, unscaled : numpy.ndarray, shape (3, n_keys)
+        The 5 %, 50 % and 95 % quantiles over rows, for each rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> shares = np.array([[0.3, 0.1], [0.6, 0.4], [0.9, 0.5]])
+    >>> figure = plots.key_shares(shares, shares)
+    """
+    figure, (axes,) = style.panels(height=4.2)
+    rank = np.arange(1, scaled.shape[-1] + 1)
+    for arm, quantiles in style.arms(unscaled, scaled):
+        style.band(axes, rank, quantiles, arm | {"marker": None})
+    axes.axhline(1 / len(rank), color=style.PALETTE["faint"], linestyle=":")
+    style.note(axes, "equal share", (1, 1 / len(rank)), (4, -14), fontsize=10)
+    axes.set(xscale="log", yscale="log", xlim=(1, len(rank)), ylim=(1e-8, 1.5))
+    axes.set(xlabel="rank of the key, largest share first", ylabel="share of the row's gradient")
+    axes.legend(loc="lower left")
+    return figure
+
+
+@style.drawn("in the chapter on gradients")
+def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarray) -> Figure:
+    """Draw the median row's gradient without division over that with it, against head width.
+
+    Parameters
+    ----------
+    widths : sequence of int, length n_widths
+        Head widths d_k.
+    n_keys : sequence of int, length n_curves
+        Number of keys of each curve, at most four.
+    ratios : numpy.ndarray, shape (n_curves, n_widths, 2)
+        Mean ratio over seeds and its standard error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> figure = plots.median_ratios([4, 64], [16], np.array([[[1.5, 0.1], [1.7, 0.1]]]))
+    """
+    figure, (axes,) = style.panels(height=4.4)
+    looks = style.distinct(
+        [style.UNSCALED, style.FOURTH | {"marker": "v"}, style.THIRD, style.SCALED],
+        n_keys,
+        "n_keys",
+    )
+    for count, curve, look in zip(n_keys, ratios, looks, strict=True):
+        style.estimates(axes, widths, curve, look, label=f"n = {count}")
+    axes.axhline(1, color=style.PALETTE["theory"], linewidth=1.2)
+    style.note(axes, "equal", (widths[0], 1), (0, -14), fontsize=10)
+    axes.set(yscale="log", ylim=(1e-3, 100))
+    style.log_ticks(axes, widths)
+    axes.set(xlabel="head width d_k", ylabel="median row: not divided / divided")
+    axes.legend(loc="lower left")
+    return figure

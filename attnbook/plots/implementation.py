@@ -1,0 +1,129 @@
+"""The plots of the chapter on the implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from attnbook.plots import style
+
+
+@style.drawn("in the chapter on implementation")
+def memory_by_length(
+    measured: np.ndarray, dense: np.ndarray, blockwise: np.ndarray, weights: np.ndarray
+) -> Figure:
+    """Draw the memory that attention takes against the length of the sequence.
+
+    Parameters
+    ----------
+    measured : numpy.ndarray, shape (n_points,)
+        Numbers of tokens at which memory was measured.
+    dense, blockwise : numpy.ndarray, shape (n_points,)
+        Most bytes held at a time by each of the two programs.
+    weights : numpy.ndarray, shape (2, n_fine)
+        Numbers of tokens, and the bytes of the matrix of weights alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> n = np.array([512, 1024])
+    >>> figure = plots.memory_by_length(n, n**2, n * 64, np.array([n, n**2]))
+    """
+    figure, (axes,) = style.panels(height=4.2)
+    tokens, size = weights
+    dots = {"color": style.PALETTE["theory"], "linestyle": ":"}
+    axes.plot(tokens, size / 1e6, label="the matrix of weights alone", **dots)
+    for taken, arm, name in (
+        (dense, style.UNSCALED, "dense"),
+        (blockwise, style.SCALED, "blockwise"),
+    ):
+        axes.plot(measured, taken / 1e6, **(arm | {"label": f"{name}, measured"}))
+    axes.set_yscale("log")
+    style.log_ticks(axes, tokens[:: max(1, len(tokens) // 6)])
+    axes.set(xlabel="tokens n", ylabel="most memory held (MB)")
+    axes.legend(loc="upper left")
+    return figure
+
+
+@style.drawn("in the chapter on implementation")
+def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
+    """Draw which tiles of a causal score matrix are computed, masked or never touched.
+
+    One cell for each tile, with its fate in color, hatching and a word.
+
+    Parameters
+    ----------
+    visible : numpy.ndarray, shape (n_row_blocks, n_column_blocks)
+        Share of each tile's pairs in which the query may attend to the key.
+    skipped : numpy.ndarray of bool, shape (n_row_blocks, n_column_blocks)
+        Tiles that are never computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> figure = plots.causal_tiles(np.array([[0.5, 0], [1, 0.5]]), np.array([[False, True]] * 2))
+    """
+    figure, (axes,) = style.panels(height=6.2)
+    fates = {
+        "whole": {"facecolor": style.PALETTE["scaled"], "edgecolor": "white"},
+        "masked": {"facecolor": "#bcd8ea", "edgecolor": style.PALETTE["scaled"], "hatch": "///"},
+        "skipped": {"facecolor": "#f2f2f2", "edgecolor": "white"},
+    }
+    for (row, column), share in np.ndenumerate(visible):
+        fate = "skipped" if skipped[row, column] else "whole" if share == 1 else "masked"
+        corner = (column + 0.5, row + 0.5)
+        axes.add_patch(plt.Rectangle(corner, 1, 1, linewidth=1.5, **fates[fate]))
+        word = {"color": "white" if fate == "whole" else style.PALETTE["theory"], "fontsize": 10}
+        if fate == "masked":
+            word["bbox"] = {"facecolor": "white", "edgecolor": "none"}
+        axes.annotate(fate, (column + 1, row + 1), **word, **style.CENTERED)
+    rows, columns = visible.shape
+    axes.set(xlabel="block of keys", xlim=(0.5, columns + 0.5), xticks=range(1, columns + 1))
+    axes.set(ylabel="block of queries", ylim=(rows + 0.5, 0.5), yticks=range(1, rows + 1))
+    axes.set_aspect("equal")
+    axes.grid(visible=False)
+    return figure
+
+
+@style.drawn("in the chapter on implementation")
+def score_bounds(
+    widths: np.ndarray, undivided: np.ndarray, divided: np.ndarray, limits: Mapping[str, float]
+) -> Figure:
+    """Draw the proved bound on all scores against head width, with what a number type allows.
+
+    Parameters
+    ----------
+    widths : numpy.ndarray, shape (n_widths,)
+        Head widths d_k.
+    undivided, divided : numpy.ndarray, shape (n_widths, n_draws)
+        Longest query times longest key, and the same over √d_k. The line is the mean of the
+        draws, the band reaches from the least to the greatest.
+    limits : mapping of str to float
+        The largest bound for which overflow is excluded, by the name of the number type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> draws = np.array([[15.0, 17.0], [100.0, 110.0]])
+    >>> divided = draws / [[2], [8]]
+    >>> figure = plots.score_bounds(np.array([4, 64]), draws, divided, {"float32": 79.0})
+    """
+    figure, (axes,) = style.panels(height=4.6)
+    for arm, draws in style.arms(undivided, divided):
+        band = draws.min(axis=1), draws.max(axis=1)
+        axes.fill_between(widths, *band, color=arm["color"], alpha=0.25, linewidth=0)
+        axes.plot(widths, draws.mean(axis=1), **arm)
+    for name, limit in limits.items():
+        axes.axhline(limit, color=style.PALETTE["theory"], linestyle=":", linewidth=1.4)
+        style.note(axes, f"limit in {name}", (widths[0], limit), (0, 4), fontsize=10)
+    axes.set_yscale("log")
+    style.log_ticks(axes, widths[::2], base=4)
+    axes.set(xlabel="head width d_k", ylabel="no score can exceed")
+    axes.legend(loc="upper left")
+    return figure

@@ -1,0 +1,239 @@
+"""The plots of the chapter on training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from attnbook.plots import style
+
+_RULES = [*style.LOOKS[:4], style.FIFTH | {"linestyle": (0, (1, 3))}]
+"""Line properties of up to five scaling rules."""
+
+
+@style.drawn("in the chapter on training")
+def rate_curves(
+    widths: Sequence[int],
+    rates: np.ndarray,
+    losses: np.ndarray,
+    names: Sequence[str],
+    references: Sequence[tuple[str, float]],
+) -> Figure:
+    """Draw the loss at the end of training against the learning rate.
+
+    Rates at which a run diverged have a cross at the top, which the legend names and whose
+    height means nothing; the best rate has a large marker.
+
+    Parameters
+    ----------
+    widths : sequence of int, length n_widths
+        Head widths d_k, one panel each.
+    rates : numpy.ndarray, shape (n_rates,)
+        Learning rates.
+    losses : numpy.ndarray, shape (n_widths, n_arms, n_rates)
+        Losses at the end, infinity where a run diverged.
+    names : sequence of str, length n_arms
+        The arms, at most five; the first is the one without scaling, the second the usual one.
+    references : sequence of (str, float)
+        Losses to compare with and what they stand for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> losses = np.array([[[0.9, 0.8, np.inf], [0.9, 0.1, 0.01]]])
+    >>> figure = plots.rate_curves([16], np.array([0.1, 0.2, 0.4]), losses, ["1", "1/√dₖ"], [])
+    """
+    height = 0.8 + 2.9 * len(widths)
+    figure, panels = style.panels(len(widths), height=height, sharey=True)
+    looks = style.distinct(_RULES, names, "names")
+    cross = {"marker": "x", "ms": 7, "mew": 2, "linestyle": "none"}
+    for axes, width, arms in zip(panels, widths, losses, strict=True):
+        style.reference_lines(axes, references)
+        for place, (name, curve, look) in enumerate(zip(names, arms, looks, strict=True)):
+            reached = np.isfinite(curve)
+            axes.plot(rates[reached], curve[reached], **(look | {"label": name}))
+            best = int(curve.argmin())
+            axes.plot(rates[best], curve[best], look["marker"], color=look["color"], ms=11)
+            gone = rates[~reached]
+            axes.plot(gone, np.full(gone.size, 4.0 * 2.0**place), color=look["color"], **cross)
+        axes.set(title=f"$d_k = {width}$", ylabel="loss at the end")
+        axes.set(yscale="log", ylim=(3e-4, 40))
+    style.log_ticks(panels[-1], rates[::2], base=10)
+    panels[-1].set_xlabel("learning rate")
+    if not np.isfinite(losses).all():  # nothing is drawn under this name but its legend
+        panels[-1].plot([], [], color=style.PALETTE["theory"], label="diverged, no loss", **cross)
+    panels[-1].legend(loc="lower left", fontsize=10)
+    return figure
+
+
+@style.drawn("in the chapter on training")
+def learning_curves(
+    widths: Sequence[int],
+    steps: np.ndarray,
+    unscaled: np.ndarray,
+    scaled: np.ndarray,
+    references: Sequence[tuple[str, float]],
+) -> Figure:
+    """Draw losses while models are trained, one thin line a seed and a thick one for their mean.
+
+    Parameters
+    ----------
+    widths : sequence of int, length n_widths
+        Head widths d_k, one panel each.
+    steps : numpy.ndarray, shape (n_records,)
+        Numbers of steps at which losses were measured, rising from 0.
+    unscaled, scaled : numpy.ndarray, shape (n_widths, n_seeds, n_records)
+        Losses of the runs of both arms.
+    references : sequence of (str, float)
+        Losses to compare with and what they stand for; each becomes a line across the panels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> steps, losses = np.array([0, 10, 100]), np.array([[[1.2, 0.9, 0.5], [1.1, 1.0, 0.6]]])
+    >>> figure = plots.learning_curves([16], steps, 1.5 * losses, losses, [("predict zero", 1.0)])
+    >>> len(figure.axes)
+    1
+    """
+    figure, panels = style.panels(len(widths), height=0.6 + 3.1 * len(widths))
+    for axes, width, raw, divided in zip(panels, widths, unscaled, scaled, strict=True):
+        style.reference_lines(axes, references)
+        for arm, losses in style.arms(raw, divided):
+            thin = {"marker": None, "label": None, "linewidth": 0.7, "alpha": 0.7}
+            axes.plot(steps, losses.T, **(arm | thin))
+            axes.plot(steps, losses.mean(axis=0), **arm, linewidth=2.6)
+        axes.set(title=f"$d_k = {width}$", ylim=(-0.05, 1.7), ylabel="loss on test sequences")
+        axes.grid(visible=False, axis="y")
+    _step_axis(panels[-1], steps)
+    panels[0].legend(loc="lower left", bbox_to_anchor=(0, 0.12))
+    return figure
+
+
+def _step_axis(axes: Axes, steps: np.ndarray) -> None:
+    """Make the horizontal axis one of training steps, logarithmic after a linear start at 0."""
+    axes.set_xscale("symlog", linthresh=float(steps[1]), linscale=0.6)
+    axes.set_xticks(steps, [f"{step}" for step in steps])
+    axes.minorticks_off()
+    axes.set(xlabel="training steps", xlim=(0, steps[-1]))
+
+
+@style.drawn("in the chapter on training")
+def trained_maps(
+    steps: Sequence[int], unscaled: np.ndarray, scaled: np.ndarray, matches: np.ndarray
+) -> Figure:
+    """Draw how the attention weights of one query change while the model is trained.
+
+    Darker means more weight; the largest weight of each row is written beside it in percent.
+
+    Parameters
+    ----------
+    steps : sequence of int, length n_records
+        Numbers of steps, one row of each map.
+    unscaled, scaled : numpy.ndarray, shape (n_records, n_tokens)
+        Weights of one query after so many steps, of both arms.
+    matches : numpy.ndarray of bool, shape (n_tokens,)
+        Which tokens the query should attend to, next to each other; they are framed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> weights, matches = np.full((2, 4), 0.25), np.array([True, True, False, False])
+    >>> figure = plots.trained_maps([0, 10], weights, weights, matches)
+    >>> [axes.get_title(loc="left") for axes in figure.axes]
+    ['not divided', 'divided by √dₖ']
+    """
+    figure, panels = style.panels(2, height=1.4 + 0.62 * len(steps))
+    places = np.flatnonzero(matches)
+    for axes, (arm, weights) in zip(panels, style.arms(unscaled, scaled), strict=True):
+        style.heat_map(axes, weights)
+        frame = (places[0] - 0.5, -0.5), len(places), len(steps)
+        line = {"edgecolor": style.PALETTE["theory"], "linewidth": 2, "clip_on": False}
+        axes.add_patch(plt.Rectangle(*frame, fill=False, **line))
+        for row, largest in enumerate(weights.max(axis=1)):
+            end = matches.size - 0.2, row
+            axes.text(*end, f"{100 * largest:.0f}", ha="left", va="center", fontsize=11)
+        axes.set(title=arm["label"], ylabel="after … steps", xticks=[])
+        axes.set_yticks(range(len(steps)), [f"{step}" for step in steps])
+    panels[-1].set_xlabel("tokens; frame: the right group; number: largest weight in per cent")
+    return figure
+
+
+@style.drawn("in the chapter on training")
+def gradients_over_training(steps: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
+    """Draw how long the gradients by single queries are while a model is trained.
+
+    Parameters
+    ----------
+    steps : numpy.ndarray, shape (n_records,)
+        Numbers of steps, rising from 0.
+    unscaled, scaled : numpy.ndarray, shape (n_records, 5)
+        The 5 %, 25 %, 50 %, 75 % and 95 % quantiles over test sequences, of both arms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> values = np.array([[0.1, 0.5, 1, 2, 9], [0.01, 0.05, 0.1, 0.2, 0.9]])
+    >>> figure = plots.gradients_over_training(np.array([0, 10]), 2 * values, values)
+    """
+    figure, (axes,) = style.panels(height=4.4)
+    for arm, rows in style.arms(unscaled, scaled):
+        look = arm | {"label": f"{arm['label']}: median sequence"}
+        style.band(axes, steps, rows.T[::2], look)
+    axes.set(yscale="log", ylim=(1e-7, 300), ylabel="length of the gradient on one query")
+    _step_axis(axes, steps)
+    axes.legend(loc="lower left", fontsize=10)
+    return figure
+
+
+@style.drawn("in the chapter on training")
+def losses_by_width(
+    titles: Sequence[str],
+    curves: Sequence[Sequence[tuple[str, Sequence[int], np.ndarray]]],
+    references: Sequence[tuple[str, float]],
+) -> Figure:
+    """Draw the loss after training against the head width, for several arms.
+
+    Lines through the medians over the seeds; a small dot for each seed.
+
+    Parameters
+    ----------
+    titles : sequence of str, length n_panels
+        What each panel shows.
+    curves : sequence of sequences of (str, sequence of int, numpy.ndarray)
+        For each panel its arms, at most five: name, head widths, and losses of shape
+        (n_widths, n_seeds). The first is the one without scaling, the second the usual one.
+    references : sequence of (str, float)
+        Losses to compare with and what they stand for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> curves = [[("not divided", [16, 64], np.array([[0.1, 0.2], [0.5, 0.6]]))]]
+    >>> figure = plots.losses_by_width(["SGD"], curves, [("one-hot", 0.75)])
+    """
+    height = 0.8 + 3.2 * len(titles)
+    figure, panels = style.panels(len(titles), height=height, sharey=True)
+    for axes, title, panel in zip(panels, titles, curves, strict=True):
+        style.reference_lines(axes, references)
+        looks = style.distinct(_RULES, panel, "curves of a panel")
+        for (name, widths, losses), look in zip(panel, looks, strict=True):
+            axes.plot(widths, np.median(losses, axis=1), **(look | {"label": name}))
+            for width, seeds in zip(widths, losses, strict=True):
+                axes.plot(np.full(seeds.size, width), seeds, ".", color=look["color"], ms=3)
+        axes.set(title=title, yscale="log", ylabel="loss after training")
+    ticks = sorted({width for panel in curves for _, widths, _ in panel for width in widths})
+    style.log_ticks(panels[-1], ticks)
+    panels[-1].set_xlabel("head width d_k")
+    fullest = max(panels, key=lambda axes: len(axes.get_legend_handles_labels()[1]))
+    handles, labels = fullest.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=10)
+    return figure

@@ -1,0 +1,218 @@
+"""The plots of the chapter on variance."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from attnbook.plots import style
+
+_POINTS = {"color": style.PALETTE["scaled"], "linestyle": "none", "marker": "o"}
+
+
+@style.drawn("in the chapter on variance")
+def product_grid(means: np.ndarray, errors: np.ndarray) -> Figure:
+    """Draw the mean of every product of two terms as a square table.
+
+    Cells filled where a term meets itself, empty where two terms meet.
+
+    Parameters
+    ----------
+    means, errors : numpy.ndarray, shape (terms, terms)
+        Mean product of term i with term j and its standard error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> figure = plots.product_grid(np.eye(3), np.full((3, 3), 0.01))
+    """
+    terms = len(means)
+    subscripts = "₁₂₃₄₅₆₇₈₉"[:terms]
+    figure, (axes,) = style.panels(height=4.2)
+    for (row, column), mean in np.ndenumerate(means):
+        fill, ink = (style.PALETTE["scaled"], "white") if row == column else ("white", "black")
+        corner = (column - 0.5, row - 0.5)
+        axes.add_patch(plt.Rectangle(corner, 1, 1, facecolor=fill, edgecolor="#777777"))
+        for text, below, size in (
+            (f"T{subscripts[row]}·T{subscripts[column]}", -0.27, 10),
+            (f"{mean:z.3f}".replace("-", "−"), 0.03, 17),
+            (f"± {errors[row, column]:.3f}", 0.32, 10),
+        ):
+            axes.text(column, row + below, text, color=ink, size=size, **style.CENTERED)
+    ticks = range(terms)
+    axes.set(xlim=(-0.5, terms - 0.5), ylim=(terms - 0.5, -0.5), xticks=ticks, yticks=ticks)
+    axes.set_xticklabels([f"T{mark} = q{mark}k{mark}" for mark in subscripts])
+    axes.set_yticklabels([f"T{mark}" for mark in subscripts])
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    return figure
+
+
+@style.drawn("in the chapter on variance")
+def variance_estimates(
+    sample_sizes: np.ndarray, quantiles: np.ndarray, half_widths: np.ndarray
+) -> Figure:
+    """Draw how far estimates of a variance of 1 scatter, against the size of the sample.
+
+    One bar for each sample size, the predicted band as dashed lines, the truth as a line.
+
+    Parameters
+    ----------
+    sample_sizes : numpy.ndarray, shape (sizes,)
+        Numbers of products that went into one estimate.
+    quantiles : numpy.ndarray, shape (3, sizes)
+        Lower end, median and upper end of the estimates.
+    half_widths : numpy.ndarray, shape (sizes,)
+        Half the width of the band that the standard error predicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> spread = np.array([[0.1, 0.8], [0.6, 1.0], [4.0, 1.2]])
+    >>> figure = plots.variance_estimates(np.array([4, 256]), spread, np.array([2.8, 0.3]))
+    """
+    figure, (axes,) = style.panels(height=3.8)
+    low, middle, high = quantiles
+    axes.axhline(1, color=style.PALETTE["theory"], linewidth=1, label="true variance")
+    for half, label in ((half_widths, "predicted band"), (-half_widths, None)):
+        dashes = {"color": style.PALETTE["unscaled"], "linestyle": "--"}
+        axes.plot(sample_sizes, 1 + half, label=label, **dashes)
+    bars = (middle - low, high - middle)
+    label = "estimates: median and middle part"
+    axes.errorbar(sample_sizes, middle, bars, capsize=4, label=label, **_POINTS)
+    style.log_ticks(axes, sample_sizes)
+    axes.set(xlabel="products in one estimate", ylabel="estimated variance", ylim=(0, None))
+    axes.legend(loc="upper right")
+    return figure
+
+
+@style.drawn("in the chapter on variance")
+def variance_against_width(
+    widths: np.ndarray, variances: np.ndarray, half_widths: np.ndarray
+) -> Figure:
+    """Draw measured variances of q·k against the head width, with the band around the claim.
+
+    Above the variance on two logarithmic axes, below its ratio to the width.
+
+    Parameters
+    ----------
+    widths : numpy.ndarray, shape (widths,)
+        Head widths.
+    variances : numpy.ndarray, shape (widths,)
+        Measured variance of the score at each width.
+    half_widths : numpy.ndarray, shape (widths,)
+        Half the width of the band around Var = d_k, in the units of the variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> widths = np.array([1, 64])
+    >>> figure = plots.variance_against_width(widths, widths * 1.01, widths * 0.02)
+    """
+    figure, (above, below) = style.panels(2, height=5.6)
+    for axes, scale in ((above, 1), (below, widths)):
+        center, half = widths / scale, half_widths / scale
+        band = {"color": style.PALETTE["faint"], "alpha": 0.35, "linewidth": 0}
+        axes.fill_between(widths, center - half, center + half, label="expected by chance", **band)
+        axes.plot(widths, center, color=style.PALETTE["theory"], linewidth=1, label="Var = dₖ")
+        axes.plot(widths, variances / scale, label="measured", **_POINTS)
+    above.set(ylabel="variance of q·k")
+    style.log_ticks(above, widths[::2], widths[::2])
+    below.tick_params(axis="x", labelrotation=45)
+    below.set(xlabel="head width dₖ", ylabel="variance ÷ dₖ")
+    above.legend(loc="upper left")
+    return figure
+
+
+@style.drawn("in the chapter on variance")
+def score_strips(widths: np.ndarray, scores: np.ndarray) -> Figure:
+    """Draw raw scores as one strip of points for each head width.
+
+    Strips on equally spaced rows, each with its mean and one √dₖ to either side.
+
+    Parameters
+    ----------
+    widths : numpy.ndarray, shape (widths,)
+        Head widths.
+    scores : numpy.ndarray, shape (widths, draws)
+        Raw scores drawn at each width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> figure = plots.score_strips(np.array([4, 64]), np.array([[1.0, -2.0], [9.0, -7.0]]))
+    """
+    figure, (axes,) = style.panels(height=4.0)
+    rows = np.arange(len(widths))
+    # Heights that only keep the points apart follow a fixed pattern: they carry no data.
+    offsets = 0.5 * ((np.arange(scores.shape[1]) * 0.618) % 1 - 0.5)
+    for row, strip in zip(rows, scores, strict=True):
+        dots = _POINTS | {"marker": ".", "markersize": 4, "alpha": 0.5}
+        axes.plot(strip, row + offsets, label="one score" if row == 0 else None, **dots)
+    diamonds = {"color": "black", "linestyle": "none", "marker": "D", "markersize": 6}
+    axes.plot(scores.mean(axis=1), rows, label="their mean", **diamonds)
+    for root, label in ((np.sqrt(widths), "±√dₖ"), (-np.sqrt(widths), None)):
+        ends = {"color": style.PALETTE["unscaled"], "linestyle": "none", "marker": "|"}
+        axes.plot(root, rows, markersize=26, markeredgewidth=2.5, label=label, **ends)
+    axes.set_yticks(rows, [f"dₖ = {width}" for width in widths])
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+    axes.set(xlabel="raw score q·k")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+    return figure
+
+
+@style.drawn("in the chapter on variance")
+def score_densities(
+    widths: np.ndarray,
+    grid: np.ndarray,
+    exact: np.ndarray,
+    normal: np.ndarray,
+    centers: np.ndarray,
+    measured: np.ndarray,
+) -> Figure:
+    """Draw the exact density of a scaled score, its histogram and the normal density.
+
+    One panel for each width, density on a logarithmic axis.
+
+    Parameters
+    ----------
+    widths : numpy.ndarray, shape (widths,)
+        Head widths, one panel each.
+    grid : numpy.ndarray, shape (points,)
+        Scores in standard deviations.
+    exact : numpy.ndarray, shape (widths, points)
+        Exact density of the scaled score.
+    normal : numpy.ndarray, shape (points,)
+        Standard normal density.
+    centers : numpy.ndarray, shape (bins,)
+        Centers of the histogram's bins.
+    measured : numpy.ndarray, shape (widths, bins)
+        Densities that the histogram found; empty bins hold NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> points, line, bins = np.array([0.0, 1.0]), np.array([[0.4, 0.2]]), np.array([[0.39, 0.21]])
+    >>> figure = plots.score_densities(np.array([64]), points, line, line[0], points, bins)
+    """
+    height = 0.6 + 1.9 * len(widths)
+    figure, panels = style.panels(len(widths), height=height, sharey=True)
+    for axes, width, line, points in zip(panels, widths, exact, measured, strict=True):
+        axes.plot(centers, points, label="measured", **_POINTS)
+        axes.plot(grid, line, color=style.PALETTE["theory"], linewidth=1.5, label="exact")
+        axes.plot(grid, normal, color=style.PALETTE["unscaled"], linestyle="--", label="normal")
+        axes.set_title(f"dₖ = {width}")
+        axes.set_yscale("log")
+        axes.set(ylabel="density", ylim=(3e-6, 3))
+    panels[0].legend(loc="upper right")
+    panels[-1].set(xlabel="score in standard deviations, q·k / √dₖ")
+    return figure

@@ -1,0 +1,150 @@
+"""Every plot: documented, labeled, readable without color, and leaving no trace.
+
+Each function is exercised by the examples in its own docstring; the figures that these make are
+looked at. ``test_colors.py`` looks at the colors.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import itertools
+import pkgutil
+import re
+from collections.abc import Iterator
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+
+from attnbook import plots
+from attnbook.plots import style
+
+pytestmark = pytest.mark.not_for_mutants
+
+every_plot = pytest.mark.parametrize("name", plots.__all__)
+
+
+@pytest.fixture
+def figures(name: str) -> Iterator[list[Figure]]:
+    """Give the figures that the examples of a function make, and look for what they leave."""
+    plt.close("all")
+    before = mpl.rcParams.copy()
+    # as they are copied, without the names of their module
+    tests = doctest.DocTestFinder(recurse=False).find(getattr(plots, name), name, globs={})
+    assert [bool(test.examples) for test in tests] == [True]
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(tests[0])
+    assert runner.summarize(verbose=False).failed == 0
+    made = [plt.figure(number) for number in plt.get_fignums()]
+    assert made, f"the examples of {name} make no figure"
+    yield made
+    plt.close("all")
+    assert dict(mpl.rcParams) == dict(before)
+
+
+def test_every_public_function_draws_and_every_plot_is_public():
+    modules = [
+        importlib.import_module(f"{plots.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(plots.__path__)
+        if module.name != "style"
+    ]
+    own = [
+        name
+        for module in modules
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
+    ]
+    assert sorted(own) == sorted(set(own)) == plots.__all__
+
+
+@every_plot
+def test_a_plot_is_documented(name: str):
+    function = getattr(plots, name)
+    docstring = inspect.getdoc(function) or ""
+    for section in ("Parameters", "Returns", "Notes", "Examples"):
+        assert docstring.count(f"\n\n{section}\n{'-' * len(section)}\n") == 1
+    for parameter in inspect.signature(function).parameters:
+        assert parameter in docstring.split("Parameters", 1)[1].split("Returns", 1)[0]
+    assert inspect.signature(function, eval_str=True).return_annotation is Figure
+
+
+def in_words(labels: list) -> bool:
+    """Say whether the ticks name what they stand for, so that the axis needs no other label."""
+    return bool(labels) and all(re.search(r"[^\W\d_]", label.get_text()) for label in labels)
+
+
+@every_plot
+def test_a_plot_has_labels_and_leaves_no_style_behind(figures: list[Figure]):
+    for figure in figures:
+        assert figure.get_figwidth() == pytest.approx(6.4), "as wide as the text"
+        drawn = [axes for axes in figure.axes if axes.axison and axes.has_data()]
+        assert drawn
+        for axes in drawn:
+            shared_x = axes.get_shared_x_axes().get_siblings(axes)
+            assert any(
+                other.get_xlabel() or in_words(other.get_xticklabels()) for other in shared_x
+            ), "no label under the panel"
+            # panels stacked under one common question may carry it as a title instead
+            assert (
+                axes.get_ylabel() or axes.get_title(loc="left") or in_words(axes.get_yticklabels())
+            ), "no label beside the panel"
+            assert axes.get_position().width > 0.5, "panels are stacked, not side by side"
+        figure.canvas.draw()
+
+
+def appearance(line: plt.Line2D) -> tuple:
+    """Return what tells a line apart when the page is printed in gray."""
+    dashes = tuple(line._dash_pattern[1] or ())  # get_linestyle() hides a pattern of one's own
+    visible = line.get_linestyle() not in {"", " ", "none", "None", None}
+    return (line.get_linestyle(), dashes) if visible else None, str(line.get_marker())
+
+
+@every_plot
+def test_series_differ_by_more_than_color(figures: list[Figure]):
+    for axes in (axes for figure in figures for axes in figure.axes):
+        lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
+        directly_labeled = {to_hex(t.get_color()) for t in axes.texts if t.get_text().strip()}
+        for one, other in itertools.combinations(lines, 2):
+            colors = {to_hex(one.get_color()), to_hex(other.get_color())}
+            if len(colors) > 1 and appearance(one) == appearance(other):
+                # then a text in the line's own color has to be beside one of them
+                assert colors & directly_labeled
+        bars = [c for c in axes.containers if isinstance(c, BarContainer) and len(c)]
+        for one, other in itertools.combinations([bar[0] for bar in bars], 2):
+            if one.get_facecolor() != other.get_facecolor():
+                told_apart = one.get_hatch() != other.get_hatch() or (
+                    one.get_x() != other.get_x() and directly_labeled
+                )
+                assert told_apart or one.get_facecolor()[3] != other.get_facecolor()[3]
+
+
+def test_the_two_arms_differ_by_more_than_color():
+    for key in ("linestyle", "marker", "label", "color"):
+        assert style.SCALED[key] != style.UNSCALED[key]
+
+
+def test_no_series_is_dropped_in_silence():
+    curves = np.full((4, 3, 3), 0.1)
+    stds = np.array([0.0, 2.0, 4.0])
+    with pytest.raises(ValueError, match="n_keys must have at most 3 entries; got 4"):
+        plots.jacobian_norms(stds, [2, 4, 8, 16], curves, np.full(4, 2.0))
+
+
+def test_crosses_for_diverged_runs_are_named_where_there_are_some():
+    rates, names = np.array([0.1, 0.2]), ["1", "1/√dₖ"]
+    losses = np.array([[[0.9, np.inf], [0.9, 0.1]]])
+    for shown, expected in ((losses, [*names, "diverged, no loss"]), (losses[..., :1], names)):
+        axes = plots.rate_curves([16], rates[: shown.shape[-1]], shown, names, []).axes[-1]
+        assert [text.get_text() for text in axes.get_legend().get_texts()] == expected
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    assert all(line.get_xdata().size == 0 for line in crosses)
+    plt.close("all")
