@@ -20,6 +20,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.repository import copy, files  # noqa: E402
+
 FOLDERS = ("binder", ".binder")
 # What repo2docker would also read; a file that this check does not follow must not be there.
 KNOWN = {"postBuild", "requirements.txt", "runtime.txt"}
@@ -79,21 +83,6 @@ def interpreter(version: tuple[int, int]) -> str:
     return shutil.which(name) or sys.executable
 
 
-def copy_repository(target: Path) -> None:
-    """Copy what git would check out, and what is new and not ignored."""
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listing.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target / name)
-
-
 def run(command: list[str | Path], folder: Path, environment: dict[str, str]) -> str:
     """Run one step and return what it printed."""
     done = subprocess.run(
@@ -129,7 +118,7 @@ def follow(work: Path, extra: Mapping[str, str] | None = None) -> str:
     """
     repository = work / "repository"
     repository.mkdir()
-    copy_repository(repository)
+    copy(files(new=True), repository)
     folder = configuration_folder(repository)
     check_files(folder)
     version = stated_version((folder / "runtime.txt").read_text(encoding="utf-8"))

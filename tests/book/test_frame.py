@@ -13,8 +13,8 @@ import pytest
 
 from book.markdown import plain_words
 from book.model import Figure, Page, figure_of
+from book.stored import fold
 from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read
-from tools.notebooks import fold
 
 CONTRACT = re.compile(
     r":{3,}\{admonition\} Contract\n:class: contract\n+(?P<body>.*?)\n:{3,}", re.DOTALL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +12,8 @@ import pytest
 
 from book import numbers
 from book.model import Book
-from tests.book.notebooks import ROOT, code, notebook
-from tools import colab, practice
-from tools.students import tracked
+from tests.book.notebooks import code, notebook
+from tools import colab, practice, repository
 
 #: What looks at every chapter and needs no built site.
 CHECKS = (
@@ -83,9 +81,7 @@ def chapter() -> nbformat.NotebookNode:
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the repository with a chapter between the fourth and the fifth."""
     root = tmp_path_factory.mktemp("with") / "book"
-    for name in tracked(ROOT):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, root / name)
+    repository.copy(repository.files(), root)
     nbformat.write(chapter(), root / "chapters" / "linear.ipynb")
     line = "      - file: chapters/04_gradients\n"
     toc = (root / "_toc.yml").read_text(encoding="utf-8")

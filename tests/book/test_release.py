@@ -19,7 +19,7 @@ import attnlib
 from _ext.citation import apa, bibtex
 from book.numbers import Notebook, problems
 from tests.book.notebooks import ROOT, notebook
-from tools import release_check
+from tools import release_check, repository
 
 # The headings of Keep a Changelog, in its order, and what a release leaves open.
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Known limits"]
@@ -129,16 +129,9 @@ def test_the_licences_are_those_of_the_licence_file() -> None:
 def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]]:
     """Make both distributions of what a clone has; ``make release-check`` also installs them."""
     clone = tmp_path_factory.mktemp("clone")
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names = [name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
+    names = repository.files(new=True)
     needed = release_check.package_files(names) | release_check.BESIDE | {"MANIFEST.in"}
-    release_check.copy_to(clone, sorted(needed))
+    repository.copy(needed, clone)
     program = "from setuptools import build_meta as b; b.build_sdist('d'); b.build_wheel('d')"
     subprocess.run([sys.executable, "-c", program], cwd=clone, capture_output=True, check=True)
     (archive,), (wheel,) = (clone / "d").glob("*.tar.gz"), (clone / "d").glob("*.whl")
