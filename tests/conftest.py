@@ -23,13 +23,18 @@ FIRST = (
     "test_the_book_builds_without_a_warning",
     "test_every_chapter_runs_where_binder_would_with_another_blas_kernel",
 )
+UNMEASURED = ("tests/book/test_each_number.py", "tests/site/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put what takes minutes first and what looks at the build last.
 
-    One worker then builds the book while the other has enough to do without it.
+    One worker then builds the book while the other has enough to do without it. Coverage is not
+    measured where it is known from elsewhere: it more than doubles the time of plain Python.
     """
+    for item in items:
+        if item.nodeid.startswith(UNMEASURED):
+            item.add_marker("no_cover")
 
     def turn(item: pytest.Item) -> int:
         if item.name.startswith(FIRST):
