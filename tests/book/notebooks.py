@@ -11,7 +11,7 @@ import nbformat
 import yaml
 from nbformat import v4
 
-from book.model import Book
+from book.model import Book, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,6 +30,11 @@ OTHER_KERNEL = {"OPENBLAS_CORETYPE": "Haswell"}
 def read(name: str) -> nbformat.NotebookNode:
     """Read one of the book's notebooks, given by its path from the root."""
     return nbformat.read(ROOT / name, as_version=4)
+
+
+def text_of(content: nbformat.NotebookNode | Page) -> str:
+    """Return the Markdown of a notebook."""
+    return "\n\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
 
 
 def write_contents(root: Path, *chapters: str, pages: Sequence[str] = ()) -> None:

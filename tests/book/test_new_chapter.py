@@ -113,10 +113,9 @@ def test_what_comes_after_it_moves_up(copy: Path) -> None:
 
 def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:
     files = [f"tests/book/test_{name}.py" for name in CHECKS]
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *files]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     run = subprocess.run(
-        command,
+        [sys.executable, "-m", "pytest", "-v", "-n", "0", "-p", "no:cacheprovider", *files],
         cwd=copy,
         env=kept | {"PYTHONPATH": str(copy)},
         capture_output=True,
@@ -124,14 +123,4 @@ def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout[-3000:]
-    assert (
-        "[chapters/linear.ipynb]"
-        in subprocess.run(
-            [*command, "--collect-only"],
-            cwd=copy,
-            env=kept,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-    )
+    assert "[chapters/linear.ipynb] PASSED" in run.stdout
