@@ -37,6 +37,12 @@ def text_of(content: nbformat.NotebookNode | Page) -> str:
     return "\n\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
 
 
+def shown_as(content: nbformat.NotebookNode, kind: str) -> list[str]:
+    """Return what the outputs of a notebook's cells show as one kind, such as "text/html"."""
+    outputs = (output for cell in content.cells for output in cell.get("outputs", []))
+    return [output.data[kind] for output in outputs if kind in output.get("data", {})]
+
+
 def write_contents(root: Path, *chapters: str, pages: Sequence[str] = ()) -> None:
     """Write the table of contents of a small book, and its landing page if it has none."""
     parts = [

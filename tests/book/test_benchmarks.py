@@ -21,7 +21,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import figure_report, grading_report, missed, report, timing
 from benchmarks import figures as measured
-from tests.book.notebooks import ROOT, read
+from tests.book.notebooks import ROOT, read, shown_as
 
 PAGE = "chapters/benchmarks.ipynb"
 RESULTS = report.load()
@@ -42,13 +42,7 @@ def changed(key: str, **values: Any) -> dict[str, Any]:
 
 def outputs() -> list[str]:
     """Return what the cells of the page show as Markdown."""
-    return [
-        output.data["text/markdown"]
-        for cell in read(PAGE).cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "text/markdown" in output.get("data", {})
-    ]
+    return shown_as(read(PAGE), "text/markdown")
 
 
 class TestTheCommittedResults:

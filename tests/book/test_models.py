@@ -13,7 +13,7 @@ import pytest
 
 from attnlib.initialization import INITIALIZERS
 from book.markdown import COMMENT
-from tests.book.notebooks import BOOK, ROOT, read, text_of
+from tests.book.notebooks import BOOK, ROOT, read, shown_as, text_of
 
 TABLE = json.loads((ROOT / "data" / "models.json").read_text(encoding="utf-8"))
 KINDS = {
@@ -258,13 +258,7 @@ def test_a_line_out_of_form_is_reported(
 
 def tables_shown() -> list[str]:
     """List the tables that the page of models shows, as HTML."""
-    return [
-        output.data["text/html"]
-        for cell in read("chapters/models.ipynb").cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "data" in output and "text/html" in output.data
-    ]
+    return shown_as(read("chapters/models.ipynb"), "text/html")
 
 
 def rows_shown() -> list[str]:
