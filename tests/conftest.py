@@ -15,6 +15,7 @@ from filelock import FileLock
 from tests.book.building import BuildResult, build
 from tests.book.notebooks import ROOT
 from tools.chromium import find_chromium
+from tools.run_tests import UNMEASURED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,14 +24,12 @@ FIRST = (
     "test_the_book_builds_without_a_warning",
     "test_every_chapter_runs_where_binder_would_with_another_blas_kernel",
 )
-UNMEASURED = ("tests/book/test_each_number.py", "tests/site/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put what takes minutes first and what looks at the build last.
 
-    One worker then builds the book while the other has enough to do without it. Coverage is not
-    measured where it is known from elsewhere: it more than doubles the time of plain Python.
+    One worker then builds the book while the other has enough to do without it.
     """
     for item in items:
         if item.nodeid.startswith(UNMEASURED):
