@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,16 @@ def write_contents(root: Path, *chapters: str, pages: Sequence[str] = ()) -> Non
     (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
     if not (root / "index.ipynb").exists():
         (root / "index.md").write_text("# A small book\n", encoding="utf-8")
+
+
+def write_book(
+    root: Path, chapters: Mapping[str, nbformat.NotebookNode], pages: Sequence[str] = ()
+) -> None:
+    """Write the chapters of a small book, and its table of contents."""
+    (root / "chapters").mkdir()
+    for name, content in chapters.items():
+        nbformat.write(content, root / "chapters" / f"{name}.ipynb")
+    write_contents(root, *chapters, pages=pages)
 
 
 def printed(text: str) -> nbformat.NotebookNode:
