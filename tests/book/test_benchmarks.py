@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import doctest
 import json
 import math
 import re
@@ -196,11 +195,6 @@ class TestMissed:
         assert "20 students" in said
         assert "2.0 minutes with one worker and 1.0 with two" in said
         assert "1.3 with two if one in 20 is hostile" in said
-
-    def test_the_examples_run(self) -> None:
-        result = doctest.testmod(missed)
-        assert result.attempted > 0
-        assert result.failed == 0
 
 
 class TestThePage:
@@ -396,8 +390,3 @@ class TestTheCommand:
 
     def test_nothing_that_the_page_imports_needs_a_peer(self) -> None:
         assert not {"torch", "jax"} & set(sys.modules)
-
-    def test_the_examples_of_the_report_run(self) -> None:
-        result = doctest.testmod(report)
-        assert result.attempted > 0
-        assert result.failed == 0

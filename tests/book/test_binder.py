@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 from pathlib import Path
 
@@ -84,7 +83,3 @@ def test_a_step_that_fails_is_reported(tmp_path: Path) -> None:
         binder_check.run(
             ["python3", "-c", "raise SystemExit(3)"], tmp_path, {"PATH": "/usr/bin:/bin"}
         )
-
-
-def test_the_examples_run() -> None:
-    assert doctest.testmod(binder_check).failed == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import subprocess
 from pathlib import Path
 
@@ -55,7 +54,3 @@ def test_a_difference_is_named(small: Path, name: str, more: str, difference: st
     with (small / name).open("a", encoding="utf-8") as file:
         file.write(f"{more}\n")
     assert imports.differences(small) == [difference]
-
-
-def test_the_examples_run() -> None:
-    assert doctest.testmod(imports).failed == 0

@@ -192,12 +192,6 @@ def test_a_figure_moves_on_the_pages_that_its_docstring_names(name: str) -> None
     assert named <= shown
 
 
-def test_the_examples_of_the_extension_are_true() -> None:
-    result = doctest.testmod(reference)
-    assert result.attempted
-    assert not result.failed
-
-
 class TestNames:
     @pytest.mark.parametrize(
         ("text", "pages"),

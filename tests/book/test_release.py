@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 import subprocess
 import sys
@@ -199,7 +198,3 @@ def test_complete_metadata_pass() -> None:
 def test_other_metadata_are_reported(old: str, new: str) -> None:
     changed = METADATA.replace(old, new)
     assert len(release_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1
-
-
-def test_the_examples_of_the_check_run() -> None:
-    assert doctest.testmod(release_check).failed == 0
