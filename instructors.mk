@@ -22,7 +22,7 @@ test: $(VENV)/.test ## run every test, the book's own cells included
 test-quick: $(VENV)/.test ## the mathematics and the texts alone: no site, no browser, no grader
 	@$(RUN) tools/run_tests.py --quick $(ARGS)
 
-sizes: $(VENV)/.book ## how large the book is: cells, lines, minutes
+sizes: $(VENV)/.book ## how large the book is: program, tests, cells, imports
 	@$(RUN) tools/sizes.py
 
 lint: $(VENV)/.test ## check code and notebooks

@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import os
-import platform
 import re
 import shutil
 from collections.abc import Mapping
@@ -20,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pygments.lexers.special import TextLexer
+
+from book.digest import computation_digest
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -73,36 +73,6 @@ _REPAIRS = [(re.compile(pattern), instead) for pattern, instead in REPAIRS]
 SEARCH_FROM_DISK = (
     'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 )
-READ = (
-    "attnbook/**/*.py",
-    "attnlib/**/*.py",
-    "benchmarks/*report.py",
-    "benchmarks/*.json",
-    "data/*.json",
-    "requirements.txt",
-)
-"""What notebooks compute with and read."""
-
-
-def computation_digest(root: Path) -> str:
-    """Return a digest of all that the outputs depend on beside the notebooks themselves.
-
-    Parameters
-    ----------
-    root : Path
-        The folder that holds ``attnlib``, ``requirements.txt`` and the data that notebooks read.
-
-    Returns
-    -------
-    str
-        Sixteen hexadecimal digits.
-    """
-    digest = hashlib.sha256(platform.python_version().encode())
-    for path in sorted(path for pattern in READ for path in root.glob(pattern)):
-        content = path.read_bytes()
-        digest.update(f"\0{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()[:16]
 
 
 def choose_cache(app: Sphinx, config: Config) -> None:

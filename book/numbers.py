@@ -37,10 +37,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from book.markdown import COMMENT, Piece, blocks, walk
+from book.digest import computation_digest
+from book.markdown import Piece, blocks, walk
 from book.model import ROOT, Page
 from book.numerals import STRUCTURE, Numeral, numbers, numerals, written_as
-from tools import notebooks
+from book.stored import book_notebooks, normalized
 
 BELOW = "below:"
 HOW = "a comment right behind it does, with an expression: <!-- {expression} -->"
@@ -477,8 +478,6 @@ def settle(notebook: NotebookNode, values: Values) -> list[str]:
 
 def record(notebook: NotebookNode, root: Path) -> Path:
     """Return the file that keeps a notebook's values, until its code or a binding changes."""
-    from _ext.book_site import computation_digest
-
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     asked = [(binding.template, binding.moment) for binding in Notebook(notebook).bindings]
     whole = json.dumps([computation_digest(root), code, asked])
@@ -516,7 +515,7 @@ def look(path: Path, check: bool) -> list[str]:
     for line in said:
         sys.stdout.write(f"{path.name}, {line}\n")
     if not check:
-        stated = notebooks.normalize(notebook, path.stem)
+        stated = normalized(notebook, path.stem)
         minutes = Page(path.stem, path, notebook=stated).minutes
         for cell in stated.cells:
             cell.source = TIME.sub(str(minutes), cell.source)
@@ -534,7 +533,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     parser.add_argument("paths", nargs="*", type=Path, help="default: all of the book's")
     parser.add_argument("--check", action="store_true", help="change nothing, fail on differences")
     options = parser.parse_args(arguments)
-    paths = options.paths or notebooks.book_notebooks(root)
+    paths = options.paths or book_notebooks(root)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = [
             line

@@ -15,6 +15,7 @@ from filelock import FileLock
 from tests.book.building import BuildResult, build
 from tests.book.notebooks import ROOT
 from tools.chromium import find_chromium
+from tools.run_tests import UNMEASURED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -30,6 +31,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     One worker then builds the book while the other has enough to do without it.
     """
+    for item in items:
+        if item.nodeid.startswith(UNMEASURED):
+            item.add_marker("no_cover")
 
     def turn(item: pytest.Item) -> int:
         if item.name.startswith(FIRST):

@@ -4,9 +4,11 @@
 makes an environment with the Python version that the configuration states, installs what it
 lists, runs its ``postBuild``, makes sure that JupyterLab opens the first chapter, runs one of the
 practice notebooks that ``postBuild`` has written, and then the landing page and every chapter under
-nbval there, with the numbers of their texts. Variables for that last step, such as
-OPENBLAS_CORETYPE, may be given:
-``follow(folder, {"OPENBLAS_CORETYPE": "Haswell"})``.
+nbval there, with the numbers of their texts.
+
+The test does the same, but does not ask pip for packages that the environment of the tests has in
+the pinned version: it links their files. That pip installs the list where nothing else is, ``make``
+shows whenever it fills that environment.
 """
 
 from __future__ import annotations
@@ -15,11 +17,17 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.repository import copy, files  # noqa: E402
+
 FOLDERS = ("binder", ".binder")
 # What repo2docker would also read; a file that this check does not follow must not be there.
 KNOWN = {"postBuild", "requirements.txt", "runtime.txt"}
@@ -79,21 +87,6 @@ def interpreter(version: tuple[int, int]) -> str:
     return shutil.which(name) or sys.executable
 
 
-def copy_repository(target: Path) -> None:
-    """Copy what git would check out, and what is new and not ignored."""
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listing.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target / name)
-
-
 def run(command: list[str | Path], folder: Path, environment: dict[str, str]) -> str:
     """Run one step and return what it printed."""
     done = subprocess.run(
@@ -122,30 +115,117 @@ def clean_environment(binaries: Path) -> dict[str, str]:
     return kept | {"PATH": f"{binaries}{os.pathsep}{kept['PATH']}", "PIP_COMPILE": "0"}
 
 
-def follow(work: Path, extra: Mapping[str, str] | None = None) -> str:
-    """Follow the configuration inside an empty folder; return the test runner's last line.
+def install(requirements: Path, environment: Path, variables: dict[str, str]) -> None:
+    """Install a list of packages as repo2docker does."""
+    command = ["-m", "pip", "install", "--quiet", "--requirement", requirements]
+    run([binaries(environment) / "python", *command], requirements.parent, variables)
 
-    The notebooks run with the `extra` environment variables.
+
+def pins(requirements: Path) -> list[str]:
+    """Return the packages of a list that this Python takes, and of the lists that it includes."""
+    from packaging.requirements import Requirement
+
+    found = []
+    for line in requirements.read_text(encoding="utf-8").splitlines():
+        if line.startswith("-r "):
+            found += pins(requirements.parent / line[3:].strip())
+        elif line and not line.startswith("#"):
+            pin = Requirement(line)
+            if pin.marker is None or pin.marker.evaluate():
+                found.append(f"{pin.name}{pin.specifier}")
+    return found
+
+
+def site_packages(environment: Path) -> Path:
+    """Return where an environment of this Python has its packages."""
+    return environment / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
+
+
+def link(package: Distribution, environment: Path) -> None:
+    """Put the files of an installed package into another environment of the same Python."""
+    here, there = site_packages(Path(sys.prefix)), site_packages(environment)
+    for file in package.files or ():
+        source, target = here / file, Path(os.path.normpath(there / file))
+        if not source.is_file():  # what pip lists and Python has not compiled
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        content = source.read_bytes() if target.parent == binaries(environment) else b""
+        if content.startswith(b"#!"):
+            _, _, program = content.partition(b"\n")
+            target.write_bytes(b"#!%s\n%s" % (os.fsencode(target.with_name("python")), program))
+            target.chmod(0o755)
+            continue
+        try:
+            os.link(source, target)
+        except OSError:  # another disk
+            shutil.copy2(source, target)
+
+
+def link_installed(requirements: Path, environment: Path, variables: dict[str, str]) -> None:
+    """Install a list of packages from this environment, and with pip what it does not have so."""
+    if not site_packages(environment).is_dir():  # another Python
+        install(requirements, environment, variables)
+        return
+    missing = []
+    for pin in pins(requirements):
+        name, _, version = pin.partition("==")
+        try:
+            package = distribution(name)
+        except PackageNotFoundError:
+            package = None
+        if package is None or package.version != version:
+            missing.append(pin)
+        else:
+            link(package, environment)
+    if missing:
+        command = ["-m", "pip", "install", "--quiet", "--no-deps", *missing]
+        run([binaries(environment) / "python", *command], requirements.parent, variables)
+
+
+def binaries(environment: Path) -> Path:
+    """Return the folder of an environment's programs."""
+    return environment / ("Scripts" if os.name == "nt" else "bin")
+
+
+def follow(
+    work: Path,
+    extra: Mapping[str, str] | None = None,
+    install: Callable[[Path, Path, dict[str, str]], None] = install,
+) -> str:
+    """Follow the configuration inside an empty folder.
+
+    Parameters
+    ----------
+    work : Path
+        The folder.
+    extra : mapping of str to str, optional
+        Environment variables with which the notebooks run, such as OPENBLAS_CORETYPE.
+    install : callable
+        What installs a list of packages in an environment.
+
+    Returns
+    -------
+    str
+        The test runner's last line.
     """
     repository = work / "repository"
     repository.mkdir()
-    copy_repository(repository)
+    copy(files(new=True), repository)
     folder = configuration_folder(repository)
     check_files(folder)
     version = stated_version((folder / "runtime.txt").read_text(encoding="utf-8"))
     environment = work / "environment"
-    binaries = environment / ("Scripts" if os.name == "nt" else "bin")
-    variables = clean_environment(binaries)
+    programs = binaries(environment)
+    variables = clean_environment(programs)
     run([interpreter(version), "-m", "venv", environment], work, variables)
-    install = ["python", "-m", "pip", "install", "--quiet", "--requirement"]
-    run([binaries / "python", *install[1:], folder / "requirements.txt"], repository, variables)
+    install(folder / "requirements.txt", environment, variables)
     run([folder / "postBuild"], repository, variables)
-    settings = run([binaries / "jupyter-lab", "--show-config-json"], repository, variables)
+    settings = run([programs / "jupyter-lab", "--show-config-json"], repository, variables)
     if FIRST_CHAPTER not in settings:
         raise BinderError(f"JupyterLab would not open {FIRST_CHAPTER} first")
     # Outside the repository, so that only the installed package can be found.
-    run([binaries / "python", "-c", "import attnlib"], work, variables)
-    run([binaries / "jupyter-execute", FIRST_PRACTICE], repository, variables)
+    run([programs / "python", "-c", "import attnlib"], work, variables)
+    run([programs / "jupyter-execute", FIRST_PRACTICE], repository, variables)
     nbval = ["-m", "pytest", "-c", os.devnull, f"--rootdir={repository}", "-p", "no:cacheprovider"]
     pages = [
         "--nbval",
@@ -156,7 +236,7 @@ def follow(work: Path, extra: Mapping[str, str] | None = None) -> str:
         "chapters",
     ]
     variables |= extra or {}
-    return run([binaries / "python", *nbval, *pages], repository, variables).splitlines()[-1]
+    return run([programs / "python", *nbval, *pages], repository, variables).splitlines()[-1]
 
 
 def main() -> int:

@@ -36,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 from _ext.book_site import repository_address, site_address  # noqa: E402
 from book.model import Book, BookError, Page, figure_of, tags  # noqa: E402
 from book.plain import Plain, PlainError, capital, quoted  # noqa: E402
-from tools.notebooks import KERNEL, LANGUAGE  # noqa: E402
+from book.stored import KERNEL, LANGUAGE  # noqa: E402
 
 FOLDER = "colab"
 SETUP = """# @title Run this first: on Colab it fetches what the chapter computes with

@@ -33,138 +33,18 @@ neighboring Markdown cells.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import re
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from nbformat import NotebookNode
-
 ROOT = Path(__file__).resolve().parent.parent
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-LANGUAGE = {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}
-VOLATILE_CELL_METADATA = ("execution", "collapsed", "scrolled", "jupyter", "ExecuteTime")
-KEPT_METADATA = ("book", "myst", "mystnb", "numbers")
-SOLUTION = re.compile(r"^:{3,}\{solution-(start|end)\}", re.MULTILINE)
-PREDICTION = re.compile(r"^:class: predict$", re.MULTILINE)
-# What the page hides by a tag JupyterLab hides by these settings.
-HIDDEN = {
-    "hide-cell": {"source_hidden": True, "outputs_hidden": True},
-    "hide-input": {"source_hidden": True},
-    "hide-output": {"outputs_hidden": True},
-    "remove-input": {"source_hidden": True},
-}
-STORED_MIME_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex")
+sys.path.insert(0, str(ROOT))
 
-
-def book_notebooks(root: Path = ROOT) -> list[Path]:
-    """List the landing page and the chapters, in reading order."""
-    return [*sorted(root.glob("*.ipynb")), *sorted((root / "chapters").glob("*.ipynb"))]
-
-
-def source_of(cell: NotebookNode) -> str:
-    """Return a cell's source without trailing whitespace, which no reader sees."""
-    return "\n".join(line.rstrip() for line in cell.source.splitlines()).strip("\n")
-
-
-def normalize(notebook: NotebookNode, name: str) -> NotebookNode:
-    """Bring a notebook into its committed form: text outputs only, nothing that varies.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The notebook; it is changed in place.
-    name : str
-        Its name in the book; cell identifiers derive from it and the cell's position.
-
-    Returns
-    -------
-    NotebookNode
-        The same notebook.
-    """
-    kept = {key: notebook.metadata[key] for key in KEPT_METADATA if key in notebook.metadata}
-    notebook.metadata = nbformat.from_dict(
-        {"kernelspec": KERNEL, "language_info": LANGUAGE, **kept}
-    )
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    for position, cell in enumerate(notebook.cells):
-        digest = hashlib.sha256(f"{name}:{position}".encode()).hexdigest()
-        cell["id"] = digest[:8]
-        cell.source = source_of(cell)
-        for key in VOLATILE_CELL_METADATA:
-            cell.metadata.pop(key, None)
-        if cell.cell_type == "code":
-            cell.outputs = merge_streams(strip_output(output) for output in cell.outputs)
-    return fold(notebook)
-
-
-def fold(notebook: NotebookNode) -> NotebookNode:
-    """Close in JupyterLab what is closed on the page, and answers to predictions.
-
-    The cell that opens a solution stays as it is: JupyterLab shows its text closed by itself.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The notebook; it is changed in place.
-
-    Returns
-    -------
-    NotebookNode
-        The same notebook.
-    """
-    in_solution = asked = False
-    for cell in notebook.cells:
-        hidden = {}
-        if cell.cell_type == "code":
-            for tag in cell.metadata.get("tags", ()):
-                hidden |= HIDDEN.get(tag, {})
-            hidden |= HIDDEN["hide-cell"] if in_solution else {}
-            if "predict" not in cell.metadata.get("tags", ()):  # there the reader answers
-                hidden |= HIDDEN["hide-output"] if asked else {}
-                asked = False
-        else:
-            marks = SOLUTION.findall(cell.source)
-            hidden = HIDDEN["hide-input"] if in_solution and not marks else {}
-            in_solution = marks[-1] == "start" if marks else in_solution
-            asked = asked or PREDICTION.search(cell.source) is not None
-        if hidden:
-            cell.metadata["jupyter"] = nbformat.from_dict(hidden)
-    return notebook
-
-
-def strip_output(output: NotebookNode) -> NotebookNode:
-    """Drop what an output holds beside text: pictures, widget state, metadata."""
-    if "data" in output:
-        data = {mime: output.data[mime] for mime in STORED_MIME_TYPES if mime in output.data}
-        output.data = nbformat.from_dict(data)
-        output.metadata = nbformat.from_dict({})
-    return output
-
-
-def merge_streams(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Join neighboring pieces of one stream: where the kernel flushes is chance."""
-    merged: list[NotebookNode] = []
-    for output in outputs:
-        last = merged[-1] if merged else None
-        if (
-            last is not None
-            and output.output_type == last.output_type == "stream"
-            and output.name == last.name
-        ):
-            last.text += output.text
-        else:
-            merged.append(output)
-    return merged
+from book.stored import KEPT_METADATA, KERNEL, book_notebooks, faults, normalized  # noqa: E402
 
 
 def execute(path: Path, timeout: int) -> None:
@@ -183,53 +63,8 @@ def execute(path: Path, timeout: int) -> None:
     )
     client.execute()
     seconds = time.perf_counter() - started
-    nbformat.write(normalize(notebook, path.stem), path)
+    nbformat.write(normalized(notebook, path.stem), path)
     sys.stdout.write(f"executed {path} in {seconds:.1f} s\n")
-
-
-def faults(path: Path) -> list[str]:
-    """Say what keeps a notebook from being in its committed form.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook.
-
-    Returns
-    -------
-    list of str
-        One sentence a fault; empty when there is none.
-    """
-    notebook = nbformat.read(path, as_version=4)
-    found = []
-    if notebook.metadata.get("kernelspec", {}).get("name") != KERNEL["name"]:
-        found.append(f"its kernel is not {KERNEL['name']!r}")
-    if "widgets" in notebook.metadata:
-        found.append("it stores widget state")
-    expected = 0
-    for position, cell in enumerate(notebook.cells):
-        if cell.cell_type != "code":
-            continue
-        expected += 1
-        if cell.execution_count != expected:
-            found.append(
-                f"cell {position} has execution count {cell.execution_count}, not {expected}"
-            )
-        for output in cell.outputs:
-            if output.output_type == "error":
-                found.append(f"cell {position} holds an error: {output.ename}")
-            elif output.get("name") == "stderr":
-                found.append(f"cell {position} writes to stderr: {output.text.strip()[:80]}")
-            found.extend(
-                f"cell {position} stores {mime}"
-                for mime in output.get("data", {})
-                if mime not in STORED_MIME_TYPES
-            )
-    if not found and nbformat.writes(notebook) != nbformat.writes(
-        normalize(nbformat.read(path, as_version=4), path.stem)
-    ):
-        found.append("it holds volatile metadata")
-    return found
 
 
 def to_text(source: Path, target: Path) -> None:
@@ -251,7 +86,7 @@ def from_text(source: Path, target: Path) -> None:
         before = nbformat.read(target, as_version=4).metadata
         kept = {key: before[key] for key in KEPT_METADATA if key in before}
         notebook.metadata = nbformat.from_dict({**kept, **notebook.metadata})
-    notebook = normalize(notebook, target.stem)
+    notebook = normalized(notebook, target.stem)
     nbformat.write(notebook, target)
 
 
@@ -282,7 +117,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "from-text":
         from_text(options.source, options.target)
         return 0
-    paths = options.paths or book_notebooks()
+    paths = options.paths or book_notebooks(ROOT)
     bad = 0
     for path in paths:
         if options.command == "execute":
@@ -292,7 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
                 bad += 1
                 sys.stderr.write(f"{path}: {error}\n")
         else:
-            found = faults(path)
+            found = faults(nbformat.read(path, as_version=4), path.stem)
             bad += bool(found)
             sys.stderr.writelines(f"{path}: {fault}\n" for fault in found)
     return 1 if bad else 0

@@ -11,7 +11,6 @@ from __future__ import annotations
 import email
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -23,6 +22,10 @@ from email.message import Message
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools import repository  # noqa: E402
+
 # What a source distribution holds beside the package.
 BESIDE = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "pyproject.toml"}
 # What setuptools adds to it.
@@ -70,21 +73,6 @@ print(f"{attnlib.__version__}: the examples of {run} docstrings run, {left} wait
 
 class PackageError(Exception):
     """The package may not be released like this."""
-
-
-def known_files(root: Path = ROOT) -> list[str]:
-    """Return the files that git knows and that are there."""
-    listing = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True
-    )
-    return [name for name in listing.stdout.split("\0") if name and (root / name).is_file()]
-
-
-def copy_to(folder: Path, names: list[str], root: Path = ROOT) -> None:
-    """Copy files, so that nothing that an earlier build left behind gets in."""
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / name, folder / name)
 
 
 def package_files(names: list[str]) -> set[str]:
@@ -180,7 +168,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 def build(folder: Path) -> tuple[Path, Path]:
     """Make a source distribution, and from it a wheel, of what git knows."""
-    copy_to(folder, known_files())
+    repository.copy(repository.files(), folder)
     # the versions that are installed here are pinned; those of an isolated build would not be
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist", ".", cwd=folder)
     (archive,) = (folder / "dist").glob("*.tar.gz")
@@ -214,7 +202,7 @@ def try_out(wheel: Path, folder: Path) -> list[str]:
 
 def main() -> int:
     """Check a release, and say what is wrong with it."""
-    names, version = known_files(), stated_version()
+    names, version = repository.files(), stated_version()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         try:

@@ -55,7 +55,7 @@ from attnbook.exercises._judges import Pick  # noqa: E402
 from book.markdown import Block  # noqa: E402
 from book.model import LABEL, Book, BookError, Exercise, Page, Target  # noqa: E402
 from book.plain import Plain, PlainError  # noqa: E402
-from tools.notebooks import KERNEL, LANGUAGE  # noqa: E402
+from book.stored import KERNEL, LANGUAGE  # noqa: E402
 
 FOLDER = "practice"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"

@@ -4,7 +4,8 @@ System parts that are missing are installed first where that is possible. What c
 obtained is listed after pytest's summary as "not run"; with ``CI=true`` in the environment that is
 a failure. With ``--quick``, which is ``make test-quick``, only what needs no built site, no browser
 and no grader runs, and nothing is installed: the package with its examples, and the book's texts.
-Other arguments are handed on to pytest.
+It says what it leaves out. Each run names its slowest tests. Other arguments are handed on to
+pytest.
 """
 
 from __future__ import annotations
@@ -32,21 +33,39 @@ LEFT_TO_ALL = (
     "tests/book/test_site_benchmark.py",
     "tests/book/test_stale.py",
 )
+# Coverage is not measured in what runs long and calls what other tests call as well: measuring it
+# takes as long again as plain Python.
+UNMEASURED = (
+    "tests/attnbook/exercises/test_attacks.py",
+    "tests/book/test_each_number.py",
+    "tests/grading/test_problem_set_1.py",
+    "tests/grading/test_problem_set_2.py",
+    "tests/site/",
+)
 
 
 def pytest_status(arguments: list[str]) -> int:
     """Run pytest, and return its exit status."""
-    command = [sys.executable, "-m", "pytest", *arguments]
+    command = [sys.executable, "-m", "pytest", "--durations=10", *arguments]
     # there is a worker for each processor: threads of BLAS would wait for each other
     environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+def left_out() -> list[str]:
+    """Name the folders and files of tests that the quick run leaves out."""
+    files = (path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py"))
+    folders = {"/".join(file.parts[:2]) for file in files}
+    return [*sorted(folders - set(QUICK)), *LEFT_TO_ALL]
 
 
 def main(arguments: list[str]) -> int:
     """Return pytest's exit status, or 1 if something could not be run where it has to be."""
     if "--quick" in arguments:
         left = [f"--ignore={name}" for name in LEFT_TO_ALL]
-        return pytest_status([*QUICK, *left, *(a for a in arguments if a != "--quick")])
+        status = pytest_status([*QUICK, *left, *(a for a in arguments if a != "--quick")])
+        sys.stdout.write(f"left to make test: {', '.join(left_out())}\n")
+        return status
     missing = [] if ensure_chromium() else ["tests/site/test_browser.py: no Chromium was found"]
     missing += [f"tests/grading: no {package} was found" for package in ensure_programs()]
     coverage = [] if arguments else ["--cov", "--cov-report=term"]

@@ -1,11 +1,10 @@
-"""Print how large the book is: what its readers see, what is folded away, and what is in git.
+"""Print how large the book is: its program and tests by folder, its cells, and its imports.
 
 ``make sizes`` calls this.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -16,23 +15,45 @@ sys.path.insert(0, str(ROOT))
 
 from book.model import Book, tags  # noqa: E402
 from book.numbers import Notebook  # noqa: E402
+from tools import imports, repository  # noqa: E402
 
 FOLDED = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
+PROGRAM = {".css", ".js", ".mk", ".py", ".sh"}
 WIDTH = 72
+MOST_OF_ATTNLIB = 6500
 
 
-def lines_in_git(root: Path) -> Counter[str]:
-    """Count the lines of the tracked texts by their top folder."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True
-    )
-    count: Counter[str] = Counter()
-    for name in filter(None, listed.stdout.split("\0")):
-        if (root / name).is_file():
-            count[name.split("/")[0] if "/" in name else "."] += (
-                (root / name).read_bytes().count(b"\n")
-            )
+def part_of(name: str) -> tuple[str, str]:
+    """Return the folder that a file belongs to, and whether it is program, test or something else.
+
+    Examples
+    --------
+    >>> part_of("book/model.py"), part_of("tests/book/test_model.py"), part_of("data/runs.json")
+    (('book', 'program'), ('book', 'tests'), ('data', 'other'))
+    """
+    first, *rest = name.split("/")
+    is_program = Path(name).suffix in PROGRAM or Path(name).name == "Makefile"
+    if first == "tests":
+        return rest[0] if len(rest) > 1 else ".", "tests"
+    return first if rest else ".", "program" if is_program else "other"
+
+
+def lines_in_git(root: Path) -> Counter[tuple[str, str]]:
+    """Count the lines of the files in git by folder and by what they are."""
+    count: Counter[tuple[str, str]] = Counter()
+    for name in repository.files(root):
+        count[part_of(name)] += (root / name).read_bytes().count(b"\n")
     return count
+
+
+def folder_table(count: Counter[tuple[str, str]]) -> str:
+    """Return a line for each folder, the largest program first, and their sum."""
+    kinds = ("program", "tests", "other")
+    folders = sorted({folder for folder, _ in count}, key=lambda name: -count[name, "program"])
+    rows = [(folder, *(count[folder, kind] for kind in kinds)) for folder in folders]
+    rows.append(("all", *(sum(row[place] for row in rows) for place in (1, 2, 3))))
+    head = f"{'lines in git':<28}" + "".join(f"{kind:>10}" for kind in kinds)
+    return "\n".join([head, *(f"{name:<28}{a:>10,}{b:>10,}{c:>10,}" for name, a, b, c in rows)])
 
 
 def cells(book: Book) -> dict[str, str]:
@@ -48,7 +69,6 @@ def cells(book: Book) -> dict[str, str]:
     wide = sum(len(line) > WIDTH for lines in seen for line in lines)
     tenths = quantiles([len(lines) for lines in seen], n=10)
     return {
-        "cells that repeat sentences": str(sum("prose" in tags(cell) for cell, _ in code)),
         "lines of hidden or folded code": str(folded),
         "visible cells": str(len(seen)),
         "lines of a visible cell: median, 90 %, most": ", ".join(
@@ -59,20 +79,24 @@ def cells(book: Book) -> dict[str, str]:
 
 
 def main(root: Path = ROOT) -> int:
-    """Print the sizes."""
+    """Print the sizes; return 1 if a folder imports what it may not."""
     book = Book(root)
+    count = lines_in_git(root)
     bound = [binding for page in book.notebooks for binding in Notebook(page.notebook).bindings]
-    lines = lines_in_git(root)
     found = {
+        "attnlib, of at most": f"{count['attnlib', 'program']:,} of {MOST_OF_ATTNLIB:,}",
         **cells(book),
         "bindings of numbers": str(len(bound)),
         "minutes of reading, without exercises": str(sum(page.minutes for page in book.chapters)),
-        "lines in git": f"{lines.total():,}",
-        **{f"  {folder}": f"{count:,}" for folder, count in lines.most_common()},
     }
-    for what, size in found.items():
-        sys.stdout.write(f"{what:<46}{size:>12}\n")
-    return 0
+    sys.stdout.write(f"{folder_table(count)}\n\n")
+    sys.stdout.writelines(f"{what:<44}{size:>14}\n" for what, size in found.items())
+    wrong = imports.differences(root)
+    sys.stdout.writelines(f"{line}\n" for line in wrong)
+    sys.stdout.write(
+        f"imports between folders: {'not ' if wrong else ''}as CONTRIBUTING.md has it\n"
+    )
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

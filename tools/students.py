@@ -32,6 +32,7 @@ sys.path.insert(0, str(ROOT))
 
 from book.markdown import blocks, roles, titled  # noqa: E402
 from book.model import Book, BookError  # noqa: E402
+from tools import repository  # noqa: E402
 
 KEPT = (
     ".binder",
@@ -72,7 +73,9 @@ LEFT_OUT = (
     "chapters/instructors.md",
     "tools/binder_check.py",
     "tools/example_submissions.py",
-    "tools/package_check.py",
+    "tools/imports.py",
+    "tools/release_check.py",
+    "tools/repository.py",
     "tools/run_tests.py",
     "tools/sizes.py",
     "tools/students.py",
@@ -94,13 +97,11 @@ def within(name: str, places: tuple[str, ...]) -> bool:
 
 def tracked(root: Path) -> list[str]:
     """Return the files that git knows of and that are there."""
-    command = ["git", "ls-files", "-z"]
     try:
-        run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+        return repository.files(root)
     except (OSError, subprocess.CalledProcessError) as error:
         message = f"git has to say which files belong to {root}, and it does not: {error}"
         raise CopyError(message) from error
-    return sorted(name for name in run.stdout.split("\0") if name and (root / name).is_file())
 
 
 def chosen(names: list[str]) -> list[str]:

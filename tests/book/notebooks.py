@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import nbformat
 import yaml
 from nbformat import v4
 
-from book.model import Book
+from book.model import Book, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,6 +32,17 @@ def read(name: str) -> nbformat.NotebookNode:
     return nbformat.read(ROOT / name, as_version=4)
 
 
+def text_of(content: nbformat.NotebookNode | Page) -> str:
+    """Return the Markdown of a notebook."""
+    return "\n\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
+
+
+def shown_as(content: nbformat.NotebookNode, kind: str) -> list[str]:
+    """Return what the outputs of a notebook's cells show as one kind, such as "text/html"."""
+    outputs = (output for cell in content.cells for output in cell.get("outputs", []))
+    return [output.data[kind] for output in outputs if kind in output.get("data", {})]
+
+
 def write_contents(root: Path, *chapters: str, pages: Sequence[str] = ()) -> None:
     """Write the table of contents of a small book, and its landing page if it has none."""
     parts = [
@@ -46,6 +57,16 @@ def write_contents(root: Path, *chapters: str, pages: Sequence[str] = ()) -> Non
     (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
     if not (root / "index.ipynb").exists():
         (root / "index.md").write_text("# A small book\n", encoding="utf-8")
+
+
+def write_book(
+    root: Path, chapters: Mapping[str, nbformat.NotebookNode], pages: Sequence[str] = ()
+) -> None:
+    """Write the chapters of a small book, and its table of contents."""
+    (root / "chapters").mkdir()
+    for name, content in chapters.items():
+        nbformat.write(content, root / "chapters" / f"{name}.ipynb")
+    write_contents(root, *chapters, pages=pages)
 
 
 def printed(text: str) -> nbformat.NotebookNode:

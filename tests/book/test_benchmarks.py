@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import doctest
 import json
 import math
 import re
@@ -21,7 +20,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import figure_report, grading_report, missed, report, timing
 from benchmarks import figures as measured
-from tests.book.notebooks import ROOT, read
+from tests.book.notebooks import ROOT, read, shown_as
 
 PAGE = "chapters/benchmarks.ipynb"
 RESULTS = report.load()
@@ -42,13 +41,7 @@ def changed(key: str, **values: Any) -> dict[str, Any]:
 
 def outputs() -> list[str]:
     """Return what the cells of the page show as Markdown."""
-    return [
-        output.data["text/markdown"]
-        for cell in read(PAGE).cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "text/markdown" in output.get("data", {})
-    ]
+    return shown_as(read(PAGE), "text/markdown")
 
 
 class TestTheCommittedResults:
@@ -202,11 +195,6 @@ class TestMissed:
         assert "20 students" in said
         assert "2.0 minutes with one worker and 1.0 with two" in said
         assert "1.3 with two if one in 20 is hostile" in said
-
-    def test_the_examples_run(self) -> None:
-        result = doctest.testmod(missed)
-        assert result.attempted > 0
-        assert result.failed == 0
 
 
 class TestThePage:
@@ -402,8 +390,3 @@ class TestTheCommand:
 
     def test_nothing_that_the_page_imports_needs_a_peer(self) -> None:
         assert not {"torch", "jax"} & set(sys.modules)
-
-    def test_the_examples_of_the_report_run(self) -> None:
-        result = doctest.testmod(report)
-        assert result.attempted > 0
-        assert result.failed == 0

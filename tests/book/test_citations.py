@@ -7,7 +7,7 @@ import re
 import pytest
 from pybtex.database import BibliographyData, parse_file, parse_string
 
-from tests.book.notebooks import NOTEBOOKS, PAGES, ROOT, read
+from tests.book.notebooks import NOTEBOOKS, PAGES, ROOT, read, text_of
 
 CITE = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
 REQUIRED = {
@@ -48,7 +48,7 @@ def page_text(page: str) -> str:
     """Return the Markdown of a page of the book."""
     name = page if page.endswith((".ipynb", ".md")) else f"{page}.ipynb"
     if name in NOTEBOOKS:
-        return "\n".join(cell.source for cell in read(name).cells if cell.cell_type == "markdown")
+        return text_of(read(name))
     return (ROOT / f"{page.removesuffix('.md')}.md").read_text(encoding="utf-8")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import os
 import posixpath
 import re
@@ -20,7 +19,7 @@ from nbformat import NotebookNode
 
 from book.markdown import COMMENT
 from book.model import Book
-from tests.book.notebooks import BOOK, ROOT, code, notebook, write_contents
+from tests.book.notebooks import BOOK, ROOT, code, notebook, write_book
 from tools import colab, practice
 from tools.colab import ColabError, ForColab, main
 
@@ -170,17 +169,15 @@ FIGURE = code("draw()", figure={"name": "fig-line", "caption": "A line, by {eq}`
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """Return a folder with a book of two chapters and a page."""
-    (tmp_path / "chapters").mkdir()
+    chapters = {
+        "01_first": notebook("# First"),
+        "02_made": notebook(TEXT, FIGURE),
+        "03_other": notebook("# Other\n\n{eq}`eq-one` and {doc}`glossary`."),
+    }
+    write_book(tmp_path, chapters, pages=["glossary"])
     (tmp_path / "_config.yml").write_text("repository:\n  url: ''\n", encoding="utf-8")
     (tmp_path / "references.bib").write_text("", encoding="utf-8")
     (tmp_path / "chapters" / "glossary.md").write_text("# Glossary\n", encoding="utf-8")
-    nbformat.write(notebook(TEXT, FIGURE), tmp_path / "chapters" / "02_made.ipynb")
-    nbformat.write(
-        notebook("# Other\n\n{eq}`eq-one` and {doc}`glossary`."),
-        tmp_path / "chapters" / "03_other.ipynb",
-    )
-    nbformat.write(notebook("# First"), tmp_path / "chapters" / "01_first.ipynb")
-    write_contents(tmp_path, "01_first", "02_made", "03_other", pages=["glossary"])
     return tmp_path
 
 
@@ -266,7 +263,3 @@ def test_writing_makes_every_notebook_with_the_address_that_is_known(
     assert address() == "https://github.com/a/b"
     monkeypatch.setenv("REPOSITORY_URL", ADDRESS)
     assert address() == ADDRESS
-
-
-def test_the_examples_run() -> None:
-    assert doctest.testmod(colab).failed == 0

@@ -13,7 +13,7 @@ import pytest
 from attnbook.exercises._exercise import checks_of, exercises
 from attnbook.exercises._judges import Number, Pick
 from book.model import Page
-from tests.book.notebooks import BOOK, CHAPTERS, ROOT, code, notebook, printed, read
+from tests.book.notebooks import BOOK, CHAPTERS, ROOT, code, notebook, printed, read, text_of
 from tools.practice import BEGIN, END, names_stored
 
 WITH_EXERCISES = [page for page in BOOK.chapters if page.exercises]
@@ -164,13 +164,7 @@ def form_problems(one: Found, parts: list[str], *, whole: bool = False) -> list[
 
 def section_problems(content: nbformat.NotebookNode) -> list[str]:
     """Look for the section of exercises right before the takeaways."""
-    headings = [
-        line
-        for cell in content.cells
-        if cell.cell_type == "markdown"
-        for line in cell.source.splitlines()
-        if line.startswith("## ")
-    ]
+    headings = re.findall(r"^## .*", text_of(content), re.MULTILINE)
     if headings.count("## Exercises") != 1:
         return [f"{headings.count('## Exercises')} sections of exercises"]
     after = headings[headings.index("## Exercises") + 1 :]
@@ -197,10 +191,7 @@ def chapter_problems(
     problems = [] if whole else section_problems(content)
     if len(found) != N_EXERCISES if whole else len(found) < FEWEST:
         problems.append(f"{len(found)} exercises")
-    boxes = sum(
-        len(BOXES.findall(cell.source)) for cell in content.cells if cell.cell_type == "markdown"
-    )
-    if boxes != 3 * len(found):
+    if len(BOXES.findall(text_of(content))) != 3 * len(found):
         problems.append("an exercise or a solution has another form")
     if [one.name for one in found] != list(known):
         problems.append(f"it has {[one.name for one in found]}, checks know {list(known)}")

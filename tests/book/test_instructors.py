@@ -6,16 +6,12 @@ import re
 
 import pytest
 
-from tests.book.notebooks import BOOK, ROOT, read
+from tests.book.notebooks import BOOK, ROOT, read, text_of
 
 PAGE_NAME = "chapters/instructors.md"
 PAGE = (ROOT / PAGE_NAME).read_text(encoding="utf-8")
 SECTION = re.compile(r"\[(?P<words>[^\]]+)\]\((?P<page>\w+\.ipynb)#(?P<anchor>[\w-]+)\)")
 EXERCISE = re.compile(r"^:label: (ex-[\w-]+)\n+[★☆]+ (\w+) ·", re.MULTILINE)
-
-
-def text_of(name: str) -> str:
-    return "\n\n".join(cell.source for cell in read(name).cells if cell.cell_type == "markdown")
 
 
 def cells_of(page: str, pattern: str) -> dict[str, list[str]]:
@@ -26,7 +22,7 @@ def cells_of(page: str, pattern: str) -> dict[str, list[str]]:
 
 def test_every_exercise_is_assessed_at_its_difficulty() -> None:
     stated = cells_of(PAGE, r"\{ref\}`[\w ]+ <([\w-]+)>`")
-    exercises = dict(EXERCISE.findall(text_of("chapters/11_exercises.ipynb")))
+    exercises = dict(EXERCISE.findall(text_of(read("chapters/11_exercises.ipynb"))))
     assert {label: cells[0] for label, cells in stated.items()} == exercises
     assert len(exercises) == 10
 

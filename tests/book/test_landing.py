@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from book.markdown import visible_words
-from tests.book.notebooks import code, notebook, read
+from tests.book.notebooks import code, notebook, read, text_of
 
 FIRST = "chapters/01_puzzle.ipynb"
 
@@ -25,16 +25,10 @@ def surprise(chapter: nbformat.NotebookNode) -> str:
     return re.search(r"<summary>The answer</summary>.*?(\d+%)", shown[0], re.DOTALL)[1]
 
 
-def words(page: nbformat.NotebookNode) -> str:
-    """Return what a page says in text."""
-    return "\n".join(
-        visible_words(cell.source) for cell in page.cells if cell.cell_type == "markdown"
-    )
-
-
 def gives_away(page: nbformat.NotebookNode, share: str) -> bool:
     """Say whether a page prints a share that the reader is to predict."""
-    return re.search(rf"(?<![\d.]){re.escape(share)}", words(page)) is not None
+    words = visible_words(text_of(page))
+    return re.search(rf"(?<![\d.]){re.escape(share)}", words) is not None
 
 
 def test_the_landing_page_does_not_answer_the_first_question() -> None:

@@ -11,7 +11,16 @@ import pytest
 
 from book.markdown import blocks, roles
 from book.model import Book, BookError, Page, facts
-from tests.book.notebooks import BOOK, NOTEBOOKS, PAGES, ROOT, code, notebook, write_contents
+from tests.book.notebooks import (
+    BOOK,
+    NOTEBOOKS,
+    PAGES,
+    ROOT,
+    code,
+    notebook,
+    write_book,
+    write_contents,
+)
 
 BACK_MATTER = {
     "summary",
@@ -111,7 +120,6 @@ How many?
 @pytest.fixture
 def small(tmp_path: Path) -> Book:
     """Return a book of three chapters, of which the second has something of everything."""
-    (tmp_path / "chapters").mkdir()
     figure = {"figure": {"name": "fig-a", "caption": "A line."}, "image": {"alt": "It rises."}}
     pages = {
         "first": notebook("# First"),
@@ -131,10 +139,8 @@ def small(tmp_path: Path) -> Book:
         ),
         "last": notebook("# Last"),
     }
-    for name, content in pages.items():
-        nbformat.write(content, tmp_path / "chapters" / f"{name}.ipynb")
+    write_book(tmp_path, pages, pages=["words"])
     (tmp_path / "chapters" / "words.md").write_text("# Words\n\nText.\n", encoding="utf-8")
-    write_contents(tmp_path, *pages, pages=["words"])
     return Book(tmp_path)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from attnlib.initialization import INITIALIZERS
 from book.markdown import COMMENT
-from tests.book.notebooks import BOOK, ROOT, read
+from tests.book.notebooks import BOOK, ROOT, read, shown_as, text_of
 
 TABLE = json.loads((ROOT / "data" / "models.json").read_text(encoding="utf-8"))
 KINDS = {
@@ -258,13 +258,7 @@ def test_a_line_out_of_form_is_reported(
 
 def tables_shown() -> list[str]:
     """List the tables that the page of models shows, as HTML."""
-    return [
-        output.data["text/html"]
-        for cell in read("chapters/models.ipynb").cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "data" in output and "text/html" in output.data
-    ]
+    return shown_as(read("chapters/models.ipynb"), "text/html")
 
 
 def rows_shown() -> list[str]:
@@ -302,9 +296,7 @@ def test_no_line_leaves_its_comparison_empty() -> None:
 
 def test_the_reading_instruction_names_what_the_table_holds() -> None:
     """Every word that stands in the table's place of a number, and every addition, is explained."""
-    page = "\n".join(
-        cell.source for cell in read("chapters/models.ipynb").cells if cell.cell_type == "markdown"
-    )
+    page = text_of(read("chapters/models.ipynb"))
     used = {entry["instead_of_number"] for entry in TABLE["models"] if not has_number(entry)}
     assert used == NO_NUMBER
     assert all(f"*{word}*" in page for word in used - {"√dₖ"})
@@ -338,7 +330,7 @@ def test_the_numbers_in_remarks_are_computed() -> None:
 def rules_told(topic: str) -> list[list[str]]:
     """Return the rows of a chapter's table of models, without comments, by name."""
     (page,) = (page for page in BOOK.chapters if page.topic == topic)
-    text = "\n".join(COMMENT.sub("", c.source) for c in page.cells if c.cell_type == "markdown")
+    text = COMMENT.sub("", text_of(page))
     table = re.search(r"^\| model \|.*\n\|[-:|]+\n((?:\|.*(?:\n|$))+)", text, re.MULTILINE)
     return [[cell.strip() for cell in row.split("|")[1:-1]] for row in table[1].splitlines()]
 
@@ -354,8 +346,8 @@ def test_the_chapter_on_temperature_tells_the_rules_of_the_table() -> None:
 
 def test_the_chapter_on_initialization_names_where_each_rule_was_read() -> None:
     (page,) = (page for page in BOOK.chapters if page.topic == "initialization")
-    text = "\n".join(cell.source for cell in page.cells if cell.cell_type == "markdown")
-    where = [re.sub(r"[`,]", " ", found) for found in re.findall(r"\bSource(.*)", text)]
+    sources = re.findall(r"\bSource(.*)", text_of(page))
+    where = [re.sub(r"[`,]", " ", found) for found in sources]
     for name in ("multihead_attention", "xavier_square", "linear", "gpt2", "bert", "t5", "mup"):
         read_in = INITIALIZERS[name].source.split("; ")[-1 if name == "mup" else 0]
         pieces = re.split(r", | and |/(?=\w+\.py)", read_in.removesuffix(" (scale)"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +12,8 @@ import pytest
 
 from book import numbers
 from book.model import Book
-from tests.book.notebooks import ROOT, code, notebook
-from tools import colab, practice
-from tools.students import tracked
+from tests.book.notebooks import code, notebook
+from tools import colab, practice, repository
 
 #: What looks at every chapter and needs no built site.
 CHECKS = (
@@ -83,9 +81,7 @@ def chapter() -> nbformat.NotebookNode:
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the repository with a chapter between the fourth and the fifth."""
     root = tmp_path_factory.mktemp("with") / "book"
-    for name in tracked(ROOT):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, root / name)
+    repository.copy(repository.files(), root)
     nbformat.write(chapter(), root / "chapters" / "linear.ipynb")
     line = "      - file: chapters/04_gradients\n"
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
@@ -117,10 +113,9 @@ def test_what_comes_after_it_moves_up(copy: Path) -> None:
 
 def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:
     files = [f"tests/book/test_{name}.py" for name in CHECKS]
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *files]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     run = subprocess.run(
-        command,
+        [sys.executable, "-m", "pytest", "-v", "-n", "0", "-p", "no:cacheprovider", *files],
         cwd=copy,
         env=kept | {"PYTHONPATH": str(copy)},
         capture_output=True,
@@ -128,14 +123,4 @@ def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout[-3000:]
-    assert (
-        "[chapters/linear.ipynb]"
-        in subprocess.run(
-            [*command, "--collect-only"],
-            cwd=copy,
-            env=kept,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-    )
+    assert "[chapters/linear.ipynb] PASSED" in run.stdout

@@ -350,12 +350,20 @@ def test_values_are_kept_until_code_or_a_binding_changes(tmp_path: Path) -> None
 
 
 def test_nbval_fails_where_a_number_is_wrong(tmp_path: Path) -> None:
-    plugin = ("-p", "book.nbval_numbers", "--verbose")
-    for written, outcome in (("3", "2 passed"), ("5", "the text has 5, computed is 3")):
+    for name, written in (("right", "3"), ("wrong", "5")):
         text = f"Of {written}<!-- {{n}} -->."
-        nbformat.write(notebook("# T", code("n = 3"), text, code("n = 4")), tmp_path / "p.ipynb")
-        run = nbval(tmp_path / "p.ipynb", {"PYTHONPATH": str(ROOT)}, *plugin)
-        assert outcome in run.stdout
+        content = notebook("# T", code("n = 3"), text, code("n = 4"))
+        nbformat.write(content, tmp_path / f"{name}.ipynb")
+    plugin = ("-p", "book.nbval_numbers", "--verbose")
+    run = nbval(tmp_path / "wrong.ipynb", {"PYTHONPATH": str(ROOT)}, *plugin, "right.ipynb")
+    outcomes = re.findall(r"(\w+)\W+ipynb::Cell \d+ (PASSED|FAILED)", run.stdout)
+    assert sorted(outcomes) == [
+        ("right", "PASSED"),
+        ("right", "PASSED"),
+        ("wrong", "FAILED"),
+        ("wrong", "PASSED"),
+    ]
+    assert "the text has 5, computed is 3" in run.stdout
 
 
 def test_the_walk_finds_each_piece_where_it_is() -> None:

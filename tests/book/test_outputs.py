@@ -19,10 +19,10 @@ import nbformat
 import pytest
 from jupyter_cache import get_cache
 
-from _ext.book_site import computation_digest
+from book.digest import computation_digest
+from book.stored import normalized
 from tests.book.building import BuildResult
 from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, code, notebook, printed, read
-from tools.notebooks import normalize
 
 NBVAL = [
     *("-m", "pytest", "--nbval", "--nbval-current-env", "--tb=short"),
@@ -59,7 +59,7 @@ def executed(build_result: BuildResult) -> dict[str, nbformat.NotebookNode]:
     for record in cache.list_cache_records():
         path = Path(record.uri)
         made = cache.get_cache_bundle(record.pk).nb
-        found[path.relative_to(ROOT).as_posix()] = normalize(made, path.stem)
+        found[path.relative_to(ROOT).as_posix()] = normalized(made, path.stem)
     return found
 
 

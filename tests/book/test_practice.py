@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import doctest
 import re
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from attnbook.exercises._exercise import Check, exercises
 from attnbook.exercises._judges import Function, Pick
 from attnbook.exercises._verdict import Verdict
 from book.model import Book, BookError, Page
-from tests.book.notebooks import BOOK, ROOT, code, notebook, read, write_contents
+from tests.book.notebooks import BOOK, ROOT, code, notebook, read, write_book
 from tools import practice
 from tools.practice import BEGIN, END, FOLDED, ForPractice, PracticeError, main, stub, wanted
 
@@ -245,12 +244,9 @@ def chapter(task: str = TASK, answer: str = ANSWER) -> nbformat.NotebookNode:
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """Write a book with one exercise."""
-    (tmp_path / "chapters").mkdir()
-    nbformat.write(chapter(), tmp_path / "chapters" / "02_made.ipynb")
-    nbformat.write(notebook("# The other"), tmp_path / "chapters" / "03_other.ipynb")
+    first, other = notebook("# First"), notebook("# The other")
+    write_book(tmp_path, {"01_first": first, "02_made": chapter(), "03_other": other})
     (tmp_path / "references.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
-    write_contents(tmp_path, "01_first", "02_made", "03_other")
-    nbformat.write(notebook("# First"), tmp_path / "chapters" / "01_first.ipynb")
     return tmp_path
 
 
@@ -500,7 +496,3 @@ def test_the_stub_of_a_function_counts_as_not_answered() -> None:
     exec(source, namespace)  # noqa: S102
     verdict = Check("double", double=asked).verdict({"double": namespace["double"]})
     assert verdict.parts["double"].message == f"Not answered yet: put {asked.wanted} here."
-
-
-def test_the_examples_run() -> None:
-    assert doctest.testmod(practice).failed == 0

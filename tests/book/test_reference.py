@@ -68,8 +68,13 @@ def test_each_public_name_is_in_one_module_alone() -> None:
 
 
 @pytest.mark.parametrize(("stem", "name"), CALLABLES)
-def test_a_docstring_leads_back_to_a_page_of_the_book(stem: str, name: str) -> None:
-    text = reference.reference_text(docstring(stem, name), KNOWN)
+def test_a_docstring_leads_to_pages_and_its_example_can_be_copied(stem: str, name: str) -> None:
+    said_of_it = docstring(stem, name)
+    pages = reference.named_pages(said_of_it, KNOWN)
+    assert [words for words, page in pages if page is None] == []
+    # the doctests run inside the module, where a missing import does not show
+    assert unexplained(said_of_it) == set()
+    text = reference.reference_text(said_of_it, KNOWN)
     said = re.search(rf"^\.\. rst-class:: {reference.BOOK_CLASS}\n\n    (.+)$", text, re.MULTILINE)
     assert said is not None, "the notes do not begin with the chapter"
     targets = re.findall(r":doc:`[^`<]+ <(/[^>]+)>`", said[1])
@@ -92,12 +97,6 @@ def unexplained(text: str) -> set[str]:
     return used - made
 
 
-@pytest.mark.parametrize(("stem", "name"), CALLABLES)
-def test_an_example_can_be_copied_as_it_stands(stem: str, name: str) -> None:
-    # the doctests run inside the module, where a missing import does not show
-    assert unexplained(docstring(stem, name)) == set()
-
-
 def test_a_missing_import_is_found() -> None:
     assert unexplained(">>> softmax([np.pi, 1])") == {"softmax", "np"}
     assert (
@@ -107,12 +106,6 @@ def test_a_missing_import_is_found() -> None:
         == set()
     )
     assert unexplained(">>> for row in range(3):\n...     print(row)") == set()
-
-
-@pytest.mark.parametrize(("stem", "name"), CALLABLES)
-def test_a_docstring_names_pages_that_exist(stem: str, name: str) -> None:
-    text = docstring(stem, name)
-    assert [said for said, page in reference.named_pages(text, KNOWN) if page is None] == []
 
 
 def test_no_two_pages_have_the_same_topic() -> None:
@@ -197,12 +190,6 @@ def test_a_figure_moves_on_the_pages_that_its_docstring_names(name: str) -> None
     named = {page for _, page in reference.named_pages(docstring("figures", name), KNOWN)}
     assert named
     assert named <= shown
-
-
-def test_the_examples_of_the_extension_are_true() -> None:
-    result = doctest.testmod(reference)
-    assert result.attempted
-    assert not result.failed
 
 
 class TestNames:

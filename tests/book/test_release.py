@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import attnlib
 from _ext.citation import apa, bibtex
 from book.numbers import Notebook, problems
 from tests.book.notebooks import ROOT, notebook
-from tools import package_check
+from tools import release_check, repository
 
 # The headings of Keep a Changelog, in its order, and what a release leaves open.
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Known limits"]
@@ -129,16 +128,9 @@ def test_the_licenses_are_those_of_the_license_file() -> None:
 def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]]:
     """Make both distributions of what a clone has; ``make package-check`` also installs them."""
     clone = tmp_path_factory.mktemp("clone")
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names = [name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
-    needed = package_check.package_files(names) | package_check.BESIDE | {"MANIFEST.in"}
-    package_check.copy_to(clone, sorted(needed))
+    names = repository.files(new=True)
+    needed = release_check.package_files(names) | release_check.BESIDE | {"MANIFEST.in"}
+    repository.copy(needed, clone)
     program = "from setuptools import build_meta as b; b.build_sdist('d'); b.build_wheel('d')"
     subprocess.run([sys.executable, "-c", program], cwd=clone, capture_output=True, check=True)
     (archive,), (wheel,) = (clone / "d").glob("*.tar.gz"), (clone / "d").glob("*.whl")
@@ -158,8 +150,10 @@ def test_what_the_distributions_lack_or_have_too_much_is_noticed(
     packed: tuple[Path, Path, list[str]],
 ) -> None:
     archive, wheel, names = packed
-    more = [*names, "attnlib/new.js"]
-    fewer = [name for name in names if name != "attnlib/softmax.py"]
+    more, fewer = (
+        [*names, "attnlib/new.js"],
+        [name for name in names if name != "attnlib/softmax.py"],
+    )
     for look, file in (
         (package_check.source_problems, archive),
         (package_check.wheel_problems, wheel),
@@ -203,8 +197,4 @@ def test_complete_metadata_pass() -> None:
 )
 def test_other_metadata_are_reported(old: str, new: str) -> None:
     changed = METADATA.replace(old, new)
-    assert len(package_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1
-
-
-def test_the_examples_of_the_check_run() -> None:
-    assert doctest.testmod(package_check).failed == 0
+    assert len(release_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.book.notebooks import ROOT
+from tools import repository
 
 BINARY = {".ico", ".png", ".ttf", ".woff", ".woff2"}
 # Other people's code, unchanged.
@@ -31,16 +31,10 @@ PATTERNS = {what: re.compile(pattern, re.MULTILINE) for what, pattern in FORBIDD
 
 def tracked_files() -> list[str]:
     """Return the files in git or about to be, except other people's and pictures."""
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names = [name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
     return [
-        name for name in names if Path(name).suffix not in BINARY and not name.startswith(FOREIGN)
+        name
+        for name in repository.files(new=True)
+        if Path(name).suffix not in BINARY and not name.startswith(FOREIGN)
     ]
 
 

@@ -20,7 +20,7 @@ import pytest
 from benchmarks import site as measured
 from benchmarks import site_build, site_pages, site_server
 from benchmarks import site_report as report
-from tests.book.notebooks import ROOT, read
+from tests.book.notebooks import ROOT, read, shown_as
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -170,15 +170,10 @@ class TestVerdicts:
 class TestThePage:
     def test_it_shows_the_committed_results_and_they_name_no_machine(self) -> None:
         results = report.load()
-        shown = [
-            output["data"]["text/markdown"]
-            for cell in read("chapters/benchmarks.ipynb").cells
-            for output in cell.get("outputs", [])
-            if "text/markdown" in output.get("data", {})
-        ]
-        assert report.target_table(results) in shown
-        assert report.page_table(results) in shown
-        assert report.machine_line(results) in shown
+        tables = shown_as(read("chapters/benchmarks.ipynb"), "text/markdown")
+        assert report.target_table(results) in tables
+        assert report.page_table(results) in tables
+        assert report.machine_line(results) in tables
         assert set(results["machine"]) == set(WHOLE["machine"])
 
     def test_pages_that_were_measured_again_are_named(self) -> None:
@@ -259,23 +254,21 @@ class TestSummary:
         with pytest.raises(SystemExit, match="another system"):
             measured.rebuilt(known)
 
-    @pytest.mark.parametrize("other", [["--quick"], ["--only", "index.html"]])
-    def test_the_build_alone_is_nothing_else(
-        self, other: list[str], capsys: pytest.CaptureFixture[str]
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ("--build --quick", "--build wants neither --only nor --quick"),
+            ("--build --only index.html", "--build wants neither --only nor --quick"),
+            ("--only index.html --quick", "--only wants no --quick"),
+            ("--update --quick", "--update wants a whole run"),
+        ],
+    )
+    def test_what_does_not_go_together_is_refused(
+        self, arguments: str, message: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         with pytest.raises(SystemExit):
-            measured.main(["--build", *other])
-        assert "--build wants neither --only nor --quick" in capsys.readouterr().err
-
-    def test_a_few_pages_are_no_quick_look(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit):
-            measured.main(["--only", "index.html", "--quick"])
-        assert "--only wants no --quick" in capsys.readouterr().err
-
-    def test_an_update_wants_a_whole_run(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit):
-            measured.main(["--update", "--quick"])
-        assert "--update wants a whole run" in capsys.readouterr().err
+            measured.main(arguments.split())
+        assert message in capsys.readouterr().err
 
     def test_lighthouse_is_pinned_and_no_address_is(self) -> None:
         folder = ROOT / "benchmarks" / "lighthouse"

@@ -95,41 +95,30 @@ def test_a_workflow_is_sound(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("name", "old", "new"),
     [
-        ("contents: read\n\n", "contents: write\n\n"),
-        ("issues: write", "issues: write\n      actions: write"),
-        ("# v5.0.0", ""),
-        ("@e797f83bcb11b83ae66e0230d6156d7c80228e7c # v6.0.0", "@v6"),
-        ("make links", "make nothing"),
-        ("make links", "make links ${{ github.head_ref }}"),
-        (".github/report.sh", ".github/gone.sh"),
-        ("    timeout-minutes: 45\n", ""),
-        ("${{ github.token }}", "${{ secrets.TOKEN }}"),
-        ("needs: [check]", "needs: [test]"),
-        ("  workflow_dispatch:", "  pull_request_target:"),
+        ("links.yml", "contents: read\n\n", "contents: write\n\n"),
+        ("links.yml", "issues: write", "issues: write\n      actions: write"),
+        ("links.yml", "# v5.0.0", ""),
+        ("links.yml", "@e797f83bcb11b83ae66e0230d6156d7c80228e7c # v6.0.0", "@v6"),
+        ("links.yml", "make links", "make nothing"),
+        ("links.yml", "make links", "make links ${{ github.head_ref }}"),
+        ("links.yml", ".github/report.sh", ".github/gone.sh"),
+        ("links.yml", "    timeout-minutes: 45\n", ""),
+        ("links.yml", "${{ github.token }}", "${{ secrets.TOKEN }}"),
+        ("links.yml", "needs: [check]", "needs: [test]"),
+        ("links.yml", "  workflow_dispatch:", "  pull_request_target:"),
+        ("tests.yml", "book.yml", "gone.yml"),
+        ("tests.yml", "./.github/workflows/book.yml", "else/where/.github/workflows/book.yml@main"),
+        ("tests.yml", "pages: write", "pages: write\n      issues: write"),
+        ("tests.yml", "contents: write", "contents: read"),
+        ("tests.yml", "needs: [test]", "needs: [tests]"),
     ],
 )
-def test_an_unsound_workflow_is_reported(old: str, new: str) -> None:
-    content = text("links.yml")
+def test_an_unsound_workflow_is_reported(name: str, old: str, new: str) -> None:
+    content = text(name)
     assert old in content
-    assert len(problems("links.yml", content.replace(old, new, 1))) == 1
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("book.yml", "gone.yml"),
-        ("./.github/workflows/book.yml", "else/where/.github/workflows/book.yml@main"),
-        ("pages: write", "pages: write\n      issues: write"),
-        ("contents: write", "contents: read"),
-        ("needs: [test]", "needs: [tests]"),
-    ],
-)
-def test_an_unsound_call_is_reported(old: str, new: str) -> None:
-    content = text("tests.yml")
-    assert old in content
-    assert len(problems("tests.yml", content.replace(old, new, 1))) == 1
+    assert len(problems(name, content.replace(old, new, 1))) == 1
 
 
 def test_only_what_has_passed_the_tests_on_main_is_published() -> None:

@@ -27,6 +27,7 @@ from grading.problem_set import SOURCE, problem_sets, read
 from grading.release import release, worked
 from grading.results import Status, Submission
 from tests.book.notebooks import ROOT
+from tools import repository
 from tools.example_submissions import ASSIGNMENT, EXAMPLE, differences, files, main
 
 README = (ROOT / "grading" / "README.md").read_text(encoding="utf-8")
@@ -48,17 +49,7 @@ NAMES = {
 
 def copy_of_the_project(folder: Path) -> Path:
     """Copy what a clone has, with this environment as the one for grading."""
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listing.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+    repository.copy(repository.files(new=True), folder)
     (folder / ".venv-grading").mkdir()
     (folder / ".venv-grading" / ".ready").touch()
     return folder
