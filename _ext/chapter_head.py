@@ -9,7 +9,6 @@ All of it comes from the model of the book, and nothing is typed a second time.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from pathlib import Path
@@ -20,13 +19,11 @@ from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from _ext.keeping import keep
+from _ext.files import atomic_write, rebuild_when_changed
 from book.model import Page, book_in, facts
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.builders import Builder
-    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
 NEEDS = "You need"
@@ -49,7 +46,7 @@ def note_chapters(app: Sphinx) -> None:
     """Write that file if a list would say something else: pages with one are then read anew."""
     kept = Path(app.doctreedir) / "facts.json"
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
-    keep(kept, json.dumps(facts(book_in(Path(app.srcdir)).pages, before)).encode())
+    atomic_write(kept, json.dumps(facts(book_in(Path(app.srcdir)).pages, before)).encode())
     listed = [
         (page.name, page.number, page.title, page.question, page.minutes, page.contract)
         for page in chapters(app).values()
@@ -201,34 +198,15 @@ class LandingPage:
         return [app.config["root_doc"]] if self.is_behind else []
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be read anew, without running anything, when this file has changed."""
-    config["chapter_head_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
-def add_touch_icon(
-    app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
-) -> None:
-    """Name the picture that phones put on their home screen."""
-    builder: Builder = app.builder
-    if builder.format == "html":
-        address = context["pathto"]("_static/apple-touch-icon.png", resource=True)
-        context["metatags"] = context.get("metatags", "") + (
-            f'\n<link rel="apple-touch-icon" href="{address}" />'
-        )
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("chapter_head_digest", "", "env")
     app.add_directive("chapter-list", ChapterList)
     app.add_directive("chapter-table", ChapterTable)
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "env", __file__)
     app.connect("builder-inited", note_chapters)
     app.connect("doctree-read", add_head)
     landing = LandingPage()
     app.connect("env-before-read-docs", landing.note)
     app.connect("env-updated", landing.follow)
     app.connect("doctree-resolved", finish, priority=900)
-    app.connect("html-page-context", add_touch_icon)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

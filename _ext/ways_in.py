@@ -22,7 +22,7 @@ from urllib.parse import quote, urlsplit
 from docutils import nodes
 from sphinx.util import logging
 
-from _ext.keeping import keep
+from _ext.files import atomic_write, rebuild_when_changed
 from book.model import Book, BookError, book_in
 from tools import colab, practice
 
@@ -219,7 +219,7 @@ def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], 
                 "plain": colab.notebooks(book, repository, [page]),
                 "practice": practice.notebooks(book, [page]),
             }
-    keep(kept, json.dumps(after).encode())
+    atomic_write(kept, json.dumps(after).encode())
     plain, exercises = {}, {}
     for made in after.values():
         plain |= made["plain"]
@@ -258,16 +258,10 @@ def offer_notebooks(
             (site / "_downloads" / linked[1]).write_text(text, encoding="utf-8")
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be written anew, without running anything, when this file has changed."""
-    config["ways_in_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("ways_in_digest", "", "html")
     app.add_node(WaysNode, html=(visit_ways, None))
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "html", __file__)
     app.connect("doctree-resolved", add_ways)
     app.connect("builder-inited", make_notebooks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

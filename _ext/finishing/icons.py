@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _ext.keeping import keep
-from _ext.sheets import SITE
+from _ext.files import atomic_write
+from _ext.finishing.sheets import SITE
 
 if TYPE_CHECKING:
-    from _ext.sheets import Rule
+    from _ext.finishing.sheets import Rule
 
 FAMILY = "Font Awesome"
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
@@ -115,7 +115,7 @@ class Icons:
             if not stored.exists():
                 characters = "".join(sorted(characters_of(font) & set(wanted)))
                 cut = base64.b64encode(subset(font, characters)).decode() if characters else ""
-                keep(stored, f"{characters}\n{cut}".encode())
+                atomic_write(stored, f"{characters}\n{cut}".encode())
             self._known[path, wanted] = stored.read_text(encoding="utf-8")
         characters, _, cut = self._known[path, wanted].partition("\n")
         return f"data:font/woff;base64,{cut}", characters

@@ -55,6 +55,15 @@ const closeFromOutside = ({ currentTarget: dialog, clientX, clientY }) => {
   if (dialog.open && !inside) dialog.close();
 };
 
+/* A dialog that closes gives the focus back to the button that opened it. */
+let opener = null;
+addEventListener("click", ({ target }) => {
+  opener = target.closest?.("button") ?? opener;
+}, true);
+addEventListener("close", () => setTimeout(() => {
+  if (document.activeElement === document.body) opener?.focus();
+}), true);
+
 /* Search: the button and Ctrl+K open a field, which leads to the page of results. */
 const search = document.querySelector("#pst-search-dialog");
 const fields = all("form.bd-search input");

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 
 from PIL import Image, ImageChops
 
-from _ext.keeping import keep
+from _ext.files import atomic_write
 
 COLOURS = 80
 FARTHEST = 32
@@ -81,7 +81,7 @@ class Pictures:
         digest = hashlib.sha256(self._version + content).hexdigest()[:24]
         stored = self.kept / f"{digest}.webp"
         if not stored.exists():
-            keep(stored, webp(content))
+            atomic_write(stored, webp(content))
         converted = stored.read_bytes()
         target = self.site / path.relative_to(self.originals)
         if converted != content:

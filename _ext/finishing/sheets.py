@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 import tinycss2
 
-from _ext.keeping import keep
+from _ext.files import atomic_write
 
 # Elements that a browser adds, and those that every page has.
 ALWAYS = frozenset({"html", "head", "body", "tbody", "*"})
@@ -392,7 +392,7 @@ class Library:
                 self._known[path] = json.loads(stored.read_text(encoding="utf-8"))
             else:
                 self._known[path] = parse(text, posixpath.dirname(path), self._text)
-                keep(stored, json.dumps(self._known[path]).encode())
+                atomic_write(stored, json.dumps(self._known[path]).encode())
         return self._known[path]
 
     def _text(self, path: str) -> str:
