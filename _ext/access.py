@@ -1,7 +1,7 @@
 """What readers need who do not read with a mouse and a wide window.
 
 * What a cell printed in sentences may break its lines; tables keep theirs, and scroll.
-* A word of the glossary brings along what the glossary says about it, and ``glossary.js`` shows that
+* A word of the glossary brings along what the glossary says about it, and ``glossary.js`` shows it
   beside the word. Without scripts the word is a link to the glossary, as it is with them.
 """
 

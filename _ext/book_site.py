@@ -141,6 +141,12 @@ def apply_repository(_app: Sphinx, config: Config) -> None:
     config["html_baseurl"] = address
 
 
+def leave_out_thebe(app: Sphinx, _config: Config) -> None:
+    """Take back what sphinx-thebe, which Jupyter Book always loads, would put into every page."""
+    for listeners in app.events.listeners.values():
+        listeners[:] = [one for one in listeners if one.handler.__module__ != "sphinx_thebe"]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     # Every build reads back the trees of all pages; Python would look for garbage in them again and
@@ -150,4 +156,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_lexer("csv", TextLexer)
     app.connect("config-inited", choose_cache)
     app.connect("config-inited", apply_repository)
+    app.connect("config-inited", leave_out_thebe)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

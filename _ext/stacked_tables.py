@@ -54,7 +54,8 @@ def stacked(table: str) -> str:
         len(heads) not in COLUMNS
         or len(cells) % len(heads)
         or "span=" in table
-        or any("<math" in head or not words(head) for head in heads)
+        or any(mark in head for mark in ("<math", "visually-hidden") for head in heads)
+        or not all(map(words, heads))
         or max((len(words(cell)) for cell in cells), default=0) < SENTENCE
     ):
         return table

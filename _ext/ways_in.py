@@ -190,7 +190,8 @@ def surroundings(book: Book, repository: str) -> bytes:
         for label, target in book.targets.items()
     ]
     code = sorted(path for folder in MAKERS for path in (ROOT / folder).glob("*.py"))
-    texts = [path.read_bytes() for path in (*code, book.root / "references.bib")]
+    works = book.root.glob("references.bib")
+    texts = [path.read_bytes() for path in (*code, *works)]
     return hashlib.sha256(b"".join([repr((repository, pages, labels)).encode(), *texts])).digest()
 
 

@@ -46,7 +46,6 @@ KEPT = (
     "NOTICE",
     "_config.yml",
     "_ext",
-    "_static",
     "_toc.yml",
     "attnbook",
     "attnlib",

@@ -120,7 +120,7 @@ def add_foot(
 def page_not_found(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Make the page that a server shows for an address that leads nowhere."""
     listed = [(name, app.env.titles[name].astext()) for name in chapters(app)]
-    yield "404", {"title": "Page not found", "chapters": listed}, "404.html"
+    yield "404", {"title": "Page not found", "chapters": listed, "pageurl": None}, "404.html"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
