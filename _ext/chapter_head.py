@@ -1,7 +1,7 @@
 """Say at the head of each chapter what it will take, and on the landing page of all of them.
 
 * Below a chapter's title is one quiet line: minutes of reading, difficulty, the chapters that
-  it builds on, and room for the ways into its notebook.
+  it builds on, and room for the buttons that launch its notebook.
 * ``chapter-list`` lists the chapters, each with its question, the same minutes and stars.
 
 All of it comes from the model of the book, and nothing is typed a second time.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 NEEDS = "You need"
-WAYS_IN = "ways-in"
+LAUNCH_ROW = "launch-row"
 """The class of the empty container below a chapter's line; what fills it may come at any time
 before pages are written, and one that stays empty is taken away."""
 
@@ -105,13 +105,13 @@ def needed(contract: nodes.Element) -> list[nodes.Node]:
 
 
 def head(chapter: Page, contract: nodes.Element | None) -> nodes.Element:
-    """Return the line below a chapter's title, and room for the ways in."""
+    """Return the line below a chapter's title, and room for the launch buttons."""
     links = needed(contract) if contract is not None else []
     needs = nodes.inline("", "", classes=["needs"])
     needs += [nodes.Text("builds on "), *links] if links else [nodes.Text("needs no other chapter")]
     line = nodes.paragraph("", "", *measures(chapter), needs, classes=["chapter-facts"])
     box = nodes.container("", line, classes=["chapter-head"])
-    box += nodes.container("", classes=[WAYS_IN])
+    box += nodes.container("", classes=[LAUNCH_ROW])
     return box
 
 
@@ -170,7 +170,7 @@ class ChapterTable(ChapterList):
 
 def finish(app: Sphinx, document: nodes.document, page: str) -> None:
     """Fill the landing page's list, and take away room that nothing was put into."""
-    for room in [box for box in document.findall(nodes.container) if WAYS_IN in box["classes"]]:
+    for room in [box for box in document.findall(nodes.container) if LAUNCH_ROW in box["classes"]]:
         if not room.children:
             room.parent.remove(room)
     if page != app.config["root_doc"]:

@@ -260,8 +260,8 @@ if (notes.length) {
 }
 
 /* A chapter on paper without what answers its questions; handout.css leaves it out. */
-const ways = document.querySelector(".chapter-head nav.ways ul");
-if (ways && document.querySelector(".solution, .answering, .told")) {
+const launch = document.querySelector(".chapter-head nav.launch-buttons ul");
+if (launch && document.querySelector(".solution, .answering, .told")) {
   const item = document.createElement("li");
   const button = Object.assign(document.createElement("button"), {
     type: "button", className: "handout", textContent: "Print without answers",
@@ -272,7 +272,7 @@ if (ways && document.querySelector(".solution, .answering, .told")) {
     print();
   });
   item.append(button);
-  ways.append(item);
+  launch.append(item);
 }
 
 /* Buttons of the header */
