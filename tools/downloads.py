@@ -61,7 +61,7 @@ def linked(page: str, root: str, files: dict[str, int]) -> str:
 
     Examples
     --------
-    >>> linked('<nav class="launch-buttons" hidden><ul></ul></nav>', "../", {PDF: 2_000_000})[:46]
+    >>> linked('<nav class="launch-buttons" hidden><ul></ul></nav>', "../", {PDF: 2_000_000})[:56]
     '<nav class="launch-buttons"><ul><li class="whole"><a hre'
     """
 

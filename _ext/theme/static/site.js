@@ -244,21 +244,6 @@ if (start) {
     document.body.classList.toggle("scrolled", y < 0)).observe(start);
 }
 
-/* What stands in the margin takes the place of the contents while it is there. */
-const margins = ["marginnote", "sidenote", "margin", "margin-caption", "full-width", "sidebar",
-  "popout"].flatMap((name) => [name, name.replace("-", "_")])
-  .flatMap((name) => [`article .${name}`, `article .tag_${name}`]);
-const beside = document.querySelector("div.bd-sidebar-secondary");
-const notes = beside ? all(margins.join()) : [];
-if (notes.length) {
-  const seen = new Set();
-  const watch = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) seen[isIntersecting ? "add" : "delete"](target);
-    beside.classList.toggle("hide", seen.size > 0);
-  }, { rootMargin: "0px 0px -33% 0px" });
-  notes.forEach((note) => watch.observe(note));
-}
-
 /* A chapter on paper without what answers its questions; handout.css leaves it out. */
 const launch = document.querySelector(".chapter-head nav.launch-buttons ul");
 if (launch && document.querySelector(".solution, .answering, .told")) {
@@ -276,12 +261,10 @@ if (launch && document.querySelector(".solution, .answering, .told")) {
 }
 
 /* Buttons of the header */
-const ACTIONS = {
-  print: () => print(),
-  fullscreen: () =>
-    document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.(),
-};
-for (const button of all("[data-action]")) on(button, "click", () => ACTIONS[button.dataset.action]?.());
+for (const button of all(".btn-fullscreen-button")) {
+  on(button, "click", () =>
+    document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.());
+}
 
 /* What is closed opens on paper, which cannot be clicked, and for whoever follows a link into it. */
 const arrive = () => {
