@@ -114,6 +114,7 @@ def add_metadata(
         }
 
 
+# sphinx-sitemap lists what a build has written, so not all pages after a change, and made ones too
 def site_map(addresses: Iterable[str]) -> str:
     """Return a site map in XML.
 
