@@ -1,7 +1,8 @@
 """Let the links of a page start at the root of the host.
 
 A server shows ``404.html`` at the address that was asked for, however deep that is, so its links
-may not depend on where it is. sphinx-notfound-page leaves alone what the theme's own table of contents links.
+may not depend on where it is. sphinx-notfound-page leaves alone what the theme's own table of
+contents links.
 """
 
 from __future__ import annotations
