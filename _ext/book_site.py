@@ -145,6 +145,8 @@ def leave_out_thebe(app: Sphinx, _config: Config) -> None:
     """Take back what sphinx-thebe, which Jupyter Book always loads, would put into every page."""
     for listeners in app.events.listeners.values():
         listeners[:] = [one for one in listeners if one.handler.__module__ != "sphinx_thebe"]
+    sheets = app.registry.css_files
+    sheets[:] = [sheet for sheet in sheets if sheet[0] != "sphinx-thebe.css"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
