@@ -1,31 +1,28 @@
 """What readers need who do not read with a mouse and a wide window.
 
 * What a cell printed in sentences may break its lines; tables keep theirs, and scroll.
-* A word of the glossary brings along what the glossary says about it, and ``access.js`` shows that
+* A word of the glossary brings along what the glossary says about it, and ``glossary.js`` shows it
   beside the word. Without scripts the word is a link to the glossary, as it is with them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import html
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from docutils import nodes
 from sphinx import addnodes
 
+from _ext.rebuild import rebuild_when_changed
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.builders import Builder
-    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
-SOURCE = Path(__file__).with_suffix(".js")
-SCRIPT = "access.js"
 GLOSSARY = "chapters/glossary"
 SENTENCES = "sentences"
 # Two blanks or more between words are the gap between two columns.
@@ -153,30 +150,13 @@ def pages_with_words(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     return [page for page, known in env.metadata.items() if "book_terms" in known]
 
 
-def write_script(_app: Sphinx, builder: Builder) -> None:
-    """Write the script before the pages, which name it with a digest of what it holds."""
-    if builder.format == "html":
-        target = Path(builder.outdir) / "_static" / SCRIPT
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(f"{{\n{SOURCE.read_text(encoding='utf-8')}}}\n", encoding="utf-8")
-
-
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be written anew, without running anything, when something here has changed."""
-    digest = hashlib.sha256(SOURCE.read_bytes() + b"\0" + Path(__file__).read_bytes())
-    config["access_digest"] = digest.hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("access_digest", "", "html")
-    app.add_js_file(SCRIPT, loading_method="defer")
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "html", __file__)
     app.connect("builder-inited", NOTES.forget)
     app.connect("doctree-read", note_words)
     app.connect("env-get-outdated", rewrite_with_the_glossary)
     app.connect("env-updated", pages_with_words)
     app.connect("doctree-resolved", mark_sentences)
-    app.connect("write-started", write_script)
     app.connect("html-page-context", add_notes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,7 +8,6 @@ for a site with an address, since a picture is named by its full one, and each i
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import textwrap
 from dataclasses import asdict, dataclass
@@ -168,18 +167,13 @@ def add_card(
         if older != shown:
             older.unlink()
     shown.write_bytes(kept.read_bytes())
-    properties = {
+    context["link_preview"] |= {
         "og:image": f"{app.config['html_baseurl']}{FOLDER}/{name}",
         "og:image:type": "image/png",
         "og:image:width": str(WIDTH),
         "og:image:height": str(HEIGHT),
         "og:image:alt": card.alternative,
     }
-    context["metatags"] += "".join(
-        f'\n<meta property="{key}" content="{html.escape(value)}" />'
-        for key, value in properties.items()
-    )
-    context["metatags"] += '\n<meta name="twitter:card" content="summary_large_image" />'
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Say at the head of each chapter what it will take, and on the landing page of all of them.
 
 * Below a chapter's title is one quiet line: minutes of reading, difficulty, the chapters that
-  it builds on, and room for the ways into its notebook.
+  it builds on, and room for the buttons that launch its notebook.
 * ``chapter-list`` lists the chapters, each with its question, the same minutes and stars.
 
 All of it comes from the model of the book, and nothing is typed a second time.
@@ -9,7 +9,6 @@ All of it comes from the model of the book, and nothing is typed a second time.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from pathlib import Path
@@ -20,17 +19,16 @@ from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
+from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
 from book.model import Page, book_in, facts
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.builders import Builder
-    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
 NEEDS = "You need"
-WAYS_IN = "ways-in"
+LAUNCH_ROW = "launch-row"
 """The class of the empty container below a chapter's line; what fills it may come at any time
 before pages are written, and one that stays empty is taken away."""
 
@@ -108,13 +106,13 @@ def needed(contract: nodes.Element) -> list[nodes.Node]:
 
 
 def head(chapter: Page, contract: nodes.Element | None) -> nodes.Element:
-    """Return the line below a chapter's title, and room for the ways in."""
+    """Return the line below a chapter's title, and room for the launch buttons."""
     links = needed(contract) if contract is not None else []
     needs = nodes.inline("", "", classes=["needs"])
     needs += [nodes.Text("builds on "), *links] if links else [nodes.Text("needs no other chapter")]
     line = nodes.paragraph("", "", *measures(chapter), needs, classes=["chapter-facts"])
     box = nodes.container("", line, classes=["chapter-head"])
-    box += nodes.container("", classes=[WAYS_IN])
+    box += nodes.container("", classes=[LAUNCH_ROW])
     return box
 
 
@@ -173,7 +171,7 @@ class ChapterTable(ChapterList):
 
 def finish(app: Sphinx, document: nodes.document, page: str) -> None:
     """Fill the landing page's list, and take away room that nothing was put into."""
-    for room in [box for box in document.findall(nodes.container) if WAYS_IN in box["classes"]]:
+    for room in [box for box in document.findall(nodes.container) if LAUNCH_ROW in box["classes"]]:
         if not room.children:
             room.parent.remove(room)
     if page != app.config["root_doc"]:
@@ -201,34 +199,15 @@ class LandingPage:
         return [app.config["root_doc"]] if self.is_behind else []
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be read anew, without running anything, when this file has changed."""
-    config["chapter_head_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
-def add_touch_icon(
-    app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
-) -> None:
-    """Name the picture that phones put on their home screen."""
-    builder: Builder = app.builder
-    if builder.format == "html":
-        address = context["pathto"]("_static/apple-touch-icon.png", resource=True)
-        context["metatags"] = context.get("metatags", "") + (
-            f'\n<link rel="apple-touch-icon" href="{address}" />'
-        )
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("chapter_head_digest", "", "env")
     app.add_directive("chapter-list", ChapterList)
     app.add_directive("chapter-table", ChapterTable)
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "env", __file__)
     app.connect("builder-inited", note_chapters)
     app.connect("doctree-read", add_head)
     landing = LandingPage()
     app.connect("env-before-read-docs", landing.note)
     app.connect("env-updated", landing.follow)
     app.connect("doctree-resolved", finish, priority=900)
-    app.connect("html-page-context", add_touch_icon)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,14 +8,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx_exercise.nodes import is_exercise_enumerable_node, solution_node
 
+from _ext.rebuild import rebuild_when_changed
 from attnbook.exercises._exercise import exercises
 from attnbook.exercises._judges import Number, Pick
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sphinx.application import Sphinx
-    from sphinx.config import Config
 
 SHARED_IDS = {"exercise-content", "solution-content"}
 """What sphinx-exercise calls the contents of every exercise and of every solution."""
@@ -137,15 +135,9 @@ def mark_places(_app: Sphinx, document: nodes.document) -> None:
         content.insert(1, line)
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be read anew, without running anything, when this file has changed."""
-    config["exercises_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("exercises_digest", "", "env")
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "env", __file__)
     app.connect("doctree-read", part_ids)
     app.connect("doctree-read", mark_places)
     app.connect("doctree-read", hide_marks)

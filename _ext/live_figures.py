@@ -6,18 +6,15 @@ their modules, once each and inline, because a page opened from a disk may not l
 
 from __future__ import annotations
 
-import hashlib
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from _ext.rebuild import rebuild_when_changed
 from attnbook.figures._base import HERE, own_source, shared_source, style_source
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.config import Config
 
-STYLES = Path(__file__).resolve().parent.parent / "_static"
 FIGURE = re.compile(r'<div class="live-figure" data-figure="(\w+)"')
 # Stands in for the model that a live notebook would provide.
 STILL = """
@@ -58,20 +55,9 @@ def add_modules(
         context["body"] = f"<style>\n{style_source(*names)}</style>\n{body}\n{page_script(names)}"
 
 
-def note_sources(_app: Sphinx, config: Config) -> None:
-    """Make pages be written anew, without running anything, when a drawing or a style has changed.
-
-    Sphinx copies changed style sheets only when it writes a page.
-    """
-    drawings = [path for path in HERE.iterdir() if path.suffix in {".js", ".css", ".json"}]
-    sources = sorted([*drawings, *STYLES.rglob("*.*")])
-    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources))
-    config["live_figures_digest"] = digest.hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("live_figures_digest", "", "html")
-    app.connect("config-inited", note_sources)
+    drawings = [path for path in HERE.iterdir() if path.suffix in {".js", ".css", ".json"}]
+    rebuild_when_changed(app, "html", __file__, *drawings)
     app.connect("html-page-context", add_modules)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,15 +7,14 @@ cell stands and the box does not.
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 
+from _ext.rebuild import rebuild_when_changed
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.config import Config
 
 WHOLE = 18
 """So many lines are shown on any window; ``narrow.css`` shows fewer of what is longer."""
@@ -39,14 +38,8 @@ def add_boxes(_app: Sphinx, document: nodes.document) -> None:
                 part += nodes.raw("", BOX.format(lines=lines), format="html")
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be read anew, without running anything, when this file has changed."""
-    config["long_cells_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("long_cells_digest", "", "env")
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "env", __file__)
     app.connect("doctree-read", add_boxes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

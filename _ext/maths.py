@@ -9,7 +9,6 @@ cannot read is a warning with its place in the source, and so fails the build.
 from __future__ import annotations
 
 import atexit
-import hashlib
 import html
 import os
 import re
@@ -26,12 +25,13 @@ from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
+from _ext.rebuild import rebuild_when_changed
+from _ext.translator import is_column_name
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.config import Config
     from sphinx.writers.html5 import HTML5Translator
 
-SCRIPT = Path(__file__).with_suffix(".js")
 TEMML = Path(__file__).resolve().parent.parent / "vendor" / "temml" / "temml.min.js"
 LOGGER = logging.getLogger(__name__)
 
@@ -64,14 +64,6 @@ PART = 24
 
 # What belongs to the formula before it.
 AFTER = re.compile(r"[,.;:!?)\]’”]+")
-
-# The name of a column that is a formula and nothing else.
-_HEAD = re.compile(
-    r'(?P<before><th class="head[^"]*"><p>)'
-    r'(?P<formula><span class="math [^"]*" data-tex="(?P<tex>[^"]*)">'
-    r"<math\b(?:(?!</th>).)*</math></span>)(?P<after></p></th>)",
-    re.DOTALL,
-)
 
 # Plain text for what a title says with a formula.
 _BELOW = str.maketrans("0123456789aeijkmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₒₚᵣₛₜᵤᵥₓ")
@@ -309,6 +301,13 @@ def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
     marks = {"CLASS": "math notranslate nohighlight", "data-tex": source(node)}
     opening = translator.starttag(node, "span", "", **marks)
     formula = f"{opening}{body}</span>"
+    entry = node.parent.parent
+    if is_column_name(entry) and len(entry) == len(node.parent) == 1:
+        # not every program that reads a page aloud reads formulas: the column has a name in words
+        words = html.escape(plain(source(node)).replace("\u2061", ""))
+        formula = (
+            f'<span class="visually-hidden">{words}</span><span aria-hidden="true">{formula}</span>'
+        )
     if after := node.get("after"):
         formula = f'<span class="math-kept">{formula}{html.escape(after)}</span>'
     translator.body.append(formula)
@@ -360,42 +359,6 @@ def hide_source(app: Sphinx, doctree: nodes.document, _page: str) -> None:
             keep_together(node)
 
 
-def add_script(
-    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
-) -> None:
-    """Put the script behind the text of pages with formulas."""
-    body = context.get("body") or ""
-    if "data-tex=" in body:
-        # a module waits for the whole page, and its names are its own
-        script = SCRIPT.read_text(encoding="utf-8")
-        context["body"] = f'{body}\n<script type="module">\n{script}</script>'
-
-
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be written anew, without running anything, when this is made otherwise."""
-    digest = hashlib.sha256()
-    for path in (Path(__file__), SCRIPT, TEMML):
-        digest.update(path.read_bytes())
-    config["maths_digest"] = digest.hexdigest()
-
-
-def named_heads(page: str) -> str:
-    """Return a page whose columns have names in words where they are formulas to the eye.
-
-    Not every program that reads a page aloud reads formulas, and a column without a name is a
-    riddle.
-    """
-
-    def named(head: re.Match[str]) -> str:
-        words = html.escape(plain(html.unescape(head["tex"])).replace("\u2061", ""))
-        return (
-            f'{head["before"]}<span class="visually-hidden">{words}</span>'
-            f'<span aria-hidden="true">{head["formula"]}</span>{head["after"]}'
-        )
-
-    return _HEAD.sub(named, page)
-
-
 def stop_engine(_app: Sphinx, _error: Exception | None) -> None:
     """Stop the JavaScript engine when the build has ended, well or badly."""
     RENDERER.close()
@@ -404,9 +367,7 @@ def stop_engine(_app: Sphinx, _error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer under the name ``mathml``."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_display, None))
-    app.add_config_value("maths_digest", "", "html")
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "html", __file__, TEMML)
     app.connect("doctree-resolved", hide_source)
-    app.connect("html-page-context", add_script)
     app.connect("build-finished", stop_engine)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,17 +8,16 @@ the answer is to be made.
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+
+from _ext.rebuild import rebuild_when_changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
-    from sphinx.config import Config
     from sphinx.writers.html5 import HTML5Translator
 
 IN_THE_HEAD = ", in your head or on paper"
@@ -109,15 +108,9 @@ def prepare(_app: Sphinx, document: nodes.document) -> None:
         fold(box)
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be read anew, without running anything, when this file has changed."""
-    config["predictions_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("predictions_digest", "", "env")
     app.add_node(Answering, html=(begin, end))
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "env", __file__)
     app.connect("doctree-read", prepare)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

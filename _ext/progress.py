@@ -9,7 +9,6 @@ Nothing is sent anywhere, and without scripts nothing of it is shown.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
+from _ext.rebuild import rebuild_when_changed
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.builders import Builder
-    from sphinx.config import Config
 
-SOURCE = Path(__file__).with_suffix(".js")
-SCRIPT = "progress.js"
+SCRIPT = "exercises.js"
 NOTE = """<div class="progress-note pst-js-only">
 <p>Solved here: <output>0</output> of {count}. What you have tried, solved or skipped is kept in \
 this browser and sent nowhere.</p>
@@ -56,18 +55,13 @@ def exercises_by_page(registry: Mapping[str, Mapping[str, Any]]) -> dict[str, li
     return dict(sorted(found.items()))
 
 
-def script(pages: Mapping[str, list[str]]) -> str:
-    """Return the script with the exercises of all pages."""
-    return f"{{\nconst PAGES = {json.dumps(pages)};\n{SOURCE.read_text(encoding='utf-8')}}}\n"
-
-
-def write_script(app: Sphinx, builder: Builder) -> None:
-    """Write the script before the pages, which name it with a digest of what it holds."""
+def write_exercises(app: Sphinx, builder: Builder) -> None:
+    """Write down which page has which exercises, for the script of every page."""
     if builder.format == "html":
         pages = exercises_by_page(getattr(app.env, "sphinx_exercise_registry", {}))
         target = Path(builder.outdir) / "_static" / SCRIPT
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(script(pages), encoding="utf-8")
+        target.write_text(f"const PAGES = {json.dumps(pages)};\n", encoding="utf-8")
 
 
 def sections_around(node: nodes.Node) -> list[nodes.section]:
@@ -95,18 +89,9 @@ def add_note(_app: Sphinx, document: nodes.document, _page: str) -> None:
     (shared[-1] if shared else document).append(note)
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be written anew, without running anything, when the script has changed."""
-    sources = (SOURCE, Path(__file__))
-    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources))
-    config["progress_digest"] = digest.hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("progress_digest", "", "html")
-    app.add_js_file(SCRIPT, loading_method="defer")
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "html", __file__)
     app.connect("doctree-resolved", add_note)
-    app.connect("write-started", write_script)
+    app.connect("write-started", write_exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

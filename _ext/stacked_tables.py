@@ -8,15 +8,14 @@ which browsers forget as soon as its rows are shown as blocks.
 
 from __future__ import annotations
 
-import hashlib
 import html
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from _ext.rebuild import rebuild_when_changed
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.config import Config
 
 COLUMNS = range(3, 6)
 """Two columns fit on any window; with more than five a table is one of numbers, or far too wide."""
@@ -55,7 +54,8 @@ def stacked(table: str) -> str:
         len(heads) not in COLUMNS
         or len(cells) % len(heads)
         or "span=" in table
-        or any("<math" in head or not words(head) for head in heads)
+        or any(mark in head for mark in ("<math", "visually-hidden") for head in heads)
+        or not all(map(words, heads))
         or max((len(words(cell)) for cell in cells), default=0) < SENTENCE
     ):
         return table
@@ -82,14 +82,8 @@ def stack(
         context["body"] = _TABLE.sub(lambda table: stacked(table[0]), context["body"])
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be written anew, without running anything, when this file has changed."""
-    config["stacked_tables_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("stacked_tables_digest", "", "html")
-    app.connect("config-inited", note_source)
+    rebuild_when_changed(app, "html", __file__)
     app.connect("html-page-context", stack)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -38,7 +38,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from book.digest import computation_digest
-from book.markdown import Piece, blocks, walk
+from book.markdown import COMMENT, Piece, blocks, walk
 from book.model import ROOT, Page
 from book.numerals import STRUCTURE, Numeral, numbers, numerals, written_as
 from book.stored import book_notebooks, normalized

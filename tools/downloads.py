@@ -4,9 +4,9 @@
 
 The pages in the archive open from a disk. It is put on the site as well, and so is the PDF that
 ``tools/pdf.py`` makes; only then is either linked, in the line below the titles that
-``_ext/ways_in.py`` writes. The archive holds the PDF if there is one, but not itself, and its pages
-do not link it. A page on a disk would show the text of a notebook that it links, not save it, so
-the pages in the archive hold their notebooks.
+``_ext/launch_buttons.py`` writes. The archive holds the PDF if there is one, but not itself, and
+its pages do not link it. A page on a disk would show the text of a notebook that it links, not save
+it, so the pages in the archive hold their notebooks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KINDS = {PDF: "The book as a PDF", ARCHIVE: "The site as a zip"}
 """The files of the whole book, and the words of their links."""
 # Of the builder alone: what it compares the next build with.
 NOT_PACKED = {".buildinfo", ARCHIVE}
-LINE = re.compile(r'(<nav class="ways"[^>]*?)( hidden)?(>\s*<ul>)(.*?)(</ul>)', re.DOTALL)
+LINE = re.compile(r'(<nav class="launch-buttons"[^>]*?)( hidden)?(>\s*<ul>)(.*?)(</ul>)', re.DOTALL)
 WHOLE = re.compile(r'<li class="whole">.*?</li>', re.DOTALL)
 NOTEBOOK = re.compile(r'(<a href=")(?P<address>[^"]+\.ipynb)(" download="[^"]+">)')
 # The first moment that a zip file can name: the same site gives the same archive.
@@ -61,8 +61,8 @@ def linked(page: str, root: str, files: dict[str, int]) -> str:
 
     Examples
     --------
-    >>> linked('<nav class="ways" hidden><ul></ul></nav>', "../", {PDF: 2_000_000})[:46]
-    '<nav class="ways"><ul><li class="whole"><a hre'
+    >>> linked('<nav class="launch-buttons" hidden><ul></ul></nav>', "../", {PDF: 2_000_000})[:56]
+    '<nav class="launch-buttons"><ul><li class="whole"><a hre'
     """
 
     def filled(line: re.Match[str]) -> str:

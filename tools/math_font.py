@@ -20,7 +20,7 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "_static" / "maths"
+FOLDER = ROOT / "_ext" / "theme" / "static" / "maths"
 FONT = FOLDER / "book-maths.woff2"
 # The license asks that changed versions have a name of their own.
 NAME = "Book Maths"

@@ -47,7 +47,6 @@ KEPT = (
     "NOTICE",
     "_config.yml",
     "_ext",
-    "_static",
     "_toc.yml",
     "attnbook",
     "attnlib",

@@ -49,7 +49,7 @@ def test_the_surprise_is_read_from_the_answer_to_the_first_question() -> None:
     assert surprise(notebook(cell)) == "7%"
 
 
-def test_the_ways_in_stand_right_under_the_promise() -> None:
+def test_the_three_doors_come_right_under_the_promise() -> None:
     doors = read("index.ipynb").cells[0].source.split("\n\n")[-1]
     found = re.findall(r"\{doc\}`([\w ]+) <([\w/]+)>`", doors)
     assert found == [

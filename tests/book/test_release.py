@@ -18,7 +18,7 @@ import attnlib
 from _ext.citation import apa, bibtex
 from book.numbers import Notebook, problems
 from tests.book.notebooks import ROOT, notebook
-from tools import release_check, repository
+from tools import package_check, repository
 
 # The headings of Keep a Changelog, in its order, and what a release leaves open.
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Known limits"]
@@ -129,7 +129,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[s
     """Make both distributions of what a clone has; ``make package-check`` also installs them."""
     clone = tmp_path_factory.mktemp("clone")
     names = repository.files(new=True)
-    needed = release_check.package_files(names) | release_check.BESIDE | {"MANIFEST.in"}
+    needed = package_check.package_files(names) | package_check.BESIDE | {"MANIFEST.in"}
     repository.copy(needed, clone)
     program = "from setuptools import build_meta as b; b.build_sdist('d'); b.build_wheel('d')"
     subprocess.run([sys.executable, "-c", program], cwd=clone, capture_output=True, check=True)
@@ -197,4 +197,4 @@ def test_complete_metadata_pass() -> None:
 )
 def test_other_metadata_are_reported(old: str, new: str) -> None:
     changed = METADATA.replace(old, new)
-    assert len(release_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1
+    assert len(package_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1

@@ -13,7 +13,6 @@ from docutils import nodes
 from docutils.utils import new_document
 
 from _ext import access
-from _ext.book_site import repaired
 from tests.site import pages
 from tests.site.test_browser import (
     ALL,
@@ -444,29 +443,12 @@ class TestWords:
             assert all(abs(before[text] - after[text]) < quarter for text in both)
 
 
-class TestRepairs:
-    """What the theme and the extensions get wrong."""
-
-    @pytest.mark.parametrize(
-        ("wrong", "right"),
-        [
-            ('<summary aria-label="Toggle hidden content">\n', "<summary>\n"),
-            (
-                '<div class="citation" id="a" role="doc-biblioentry">',
-                '<div class="citation" id="a">',
-            ),
-            (
-                '<th class="head"><p></p></th>',
-                '<th class="head"><p class="visually-hidden">what</p></th>',
-            ),
-            (
-                '<dialog id="pst-search-dialog">',
-                '<dialog id="pst-search-dialog" aria-label="Search">',
-            ),
-        ],
-    )
-    def test_a_fault_is_mended(self, wrong: str, right: str) -> None:
-        assert repaired(wrong) == right
+class TestLandmarks:
+    @pytest.mark.parametrize("name", ALL)
+    def test_nothing_is_called_otherwise_than_it_is(self, site: Path, name: str) -> None:
+        page = pages.parse(site / name)
+        assert not page.select("[role=list], [role=doc-biblioentry], summary[aria-label*=hidden]")
+        assert all(head.get_text(strip=True) for head in page.select("th.head"))
 
     @pytest.mark.parametrize("name", ALL)
     def test_every_part_of_a_page_has_a_place_and_a_name(self, site: Path, name: str) -> None:

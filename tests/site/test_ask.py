@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from _ext.live_figures import STYLES, page_script
+from _ext.live_figures import page_script
+from _ext.theme import STATIC
 from attnbook.exercises import check
 from attnbook.exercises._exercise import exercises
 from attnbook.exercises._judges import Number, Pick
@@ -81,7 +82,7 @@ def asking(
 ) -> Iterator[Visit]:
     """Open a page with the fields of some exercises and the book's own style."""
     body = "".join(figure._repr_mimebundle_()[0]["text/html"] for figure in figures)
-    styles = (STYLES / "book.css").read_text("utf-8") + style_source("ask")
+    styles = (STATIC / "book.css").read_text("utf-8") + style_source("ask")
     path = folder / "page.html"
     script = f"<script>{LISTEN}</script>{page_script(['ask'])}"
     path.write_text(PAGE.format(theme=scheme, styles=styles, body=body, script=script), "utf-8")

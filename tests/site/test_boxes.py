@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-import doctest
-import re
 from typing import TYPE_CHECKING
 
 import pytest
+from docutils import nodes
 
-from _ext import boxes
+from _ext.translator import BookTranslator
 from tests.book.notebooks import CHAPTERS
 from tests.site import pages
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TITLE = '<p class="admonition-title">Hint</p>'
 
-
-def test_the_example_holds() -> None:
-    assert doctest.testmod(boxes).failed == 0
-
-
-def test_all_else_stays_as_it_was() -> None:
-    page = f'<div class="admonition">{TITLE}<div>a</div></div><div class="dropdown">menu</div>'
-    assert boxes.native(page) == page
-
-
-def test_two_boxes_in_a_row_end_where_they_end() -> None:
-    box = f'<div class="dropdown admonition" id="one">{TITLE}<div><div>a</div></div></div>'
-    found = boxes.native(f"<div>{box}{box}</div>after")
-    inside = re.findall(r"<details([^>]*)>(.*?)</details>", found)
-    assert [rest for rest, _ in inside] == [' class="dropdown admonition" id="one"'] * 2
-    assert all(words.endswith("</summary><div><div>a</div></div>") for _, words in inside)
-    assert found.startswith("<div><details")
-    assert found.endswith("</details></div>after")
-
-
-@pytest.mark.parametrize(
-    ("page", "fault"),
-    [
-        ('<div class="dropdown admonition"><p>words</p></div>', "without a title"),
-        (f'<div class="dropdown admonition">{TITLE}<div></div>', "does not end"),
-        (f'<div class="dropdown admonition">{TITLE}' * 2 + "</div></div>", "a box in a box"),
-    ],
-)
-def test_what_cannot_be_opened_stops_the_build(page: str, fault: str) -> None:
-    with pytest.raises(ValueError, match=fault):
-        boxes.native(page)
+def test_a_box_that_nothing_would_open_stops_the_build() -> None:
+    box = nodes.admonition("", nodes.paragraph("", "words"), classes=["dropdown"])
+    translator = BookTranslator.__new__(BookTranslator)
+    translator.body = []
+    with pytest.raises(ValueError, match="begin with a title, not 'words'"):
+        translator.dispatch_departure(box)
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_no_box_of_the_site_needs_a_script_to_open(site: Path, name: str) -> None:
     page = pages.parse(site / name.replace(".ipynb", ".html"))
-    assert page.select("details.dropdown > summary.admonition-title")
-    assert not page.select("div.dropdown.admonition")
+    boxes = page.select("details.dropdown")
+    assert boxes
+    for box in boxes:
+        assert box.find(True)["class"] == ["admonition-title"]
+        assert box.find(True).name == "summary"
+        # they end where they should: each that follows another has the same parent
+        assert not box.select("section > section")
+    assert not page.select("div.dropdown.admonition, div.admonition > summary")

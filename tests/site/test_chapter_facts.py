@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image
 
-from _ext.live_figures import STYLES
+from _ext.theme import STATIC
 from tests.book.notebooks import CHAPTERS
 from tests.site import pages
 from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, visit
@@ -46,7 +46,7 @@ def test_a_stroke_has_a_part_on_either_side(
         for name in CHAPTERS
     ]
     path = tmp_path / "page.html"
-    sheet = (STYLES / "look.css").read_text("utf-8")
+    sheet = (STATIC / "look.css").read_text("utf-8")
     path.write_text(PAGE.format(styles=sheet, heads="".join(heads)), "utf-8")
     with visit(browser, path, width=width) as seen:
         lines = seen.page.eval_on_selector_all(".chapter-facts", PARTS)

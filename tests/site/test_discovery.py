@@ -19,7 +19,8 @@ import yaml
 from bs4 import BeautifulSoup
 from PIL import Image
 
-from _ext import cards, citation, discovery, not_found
+from _ext import cards, citation, metadata, theme
+from _ext.finishing import addresses
 from tests.book.notebooks import BOOK, CHAPTERS, PAGES, ROOT, notebook, read
 from tests.site import pages
 
@@ -27,7 +28,7 @@ REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
 ABOUT = "What this page of a small book is about."
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
-ALL = [*CONTENT, *(f"{name}.html" for name in discovery.MADE)]
+ALL = [*CONTENT, *(f"{name}.html" for name in metadata.GENERATED)]
 CONFIGURATION = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]
 # The small book is made by all extensions of the book, so that nothing that one of them does to a
 # finished page is left out.
@@ -37,10 +38,10 @@ SMALL = {
 project = html_title = "A small book"
 author = "Nobody"
 extensions = {EXTENSIONS}
-html_theme = "sphinx_book_theme"
+html_theme = "book_theme"
 html_theme_options = {{"repository_url": ""}}
 html_math_renderer = {CONFIGURATION["config"].get("html_math_renderer", "mathjax")!r}
-html_static_path = [{str(ROOT / "_static")!r}]
+html_logo = {str(theme.STATIC / "logo.svg")!r}
 html_baseurl = ""
 nb_execution_mode = "off"
 nb_execution_cache_path = ""
@@ -177,7 +178,7 @@ def test_readers_of_a_published_page_can_answer(published: Path) -> None:
 
 
 def test_a_change_of_a_notebook_is_described_and_not_typed_as_json() -> None:
-    offered = discovery.reports(REPOSITORY, "main", "a.ipynb", "A", "")
+    offered = theme.correction_links(REPOSITORY, "main", "a.ipynb", "A", "")
     assert "/edit/" not in offered["Suggest a change to this page"]
     assert "Page%3A+a.ipynb" in offered["Suggest a change to this page"]
 
@@ -286,7 +287,7 @@ def test_a_chapter_has_a_card_with_a_number(name: str) -> None:
 
 
 def test_a_card_has_the_colors_of_the_logo() -> None:
-    logo = (ROOT / "_static" / "logo.svg").read_text(encoding="utf-8")
+    logo = (theme.STATIC / "logo.svg").read_text(encoding="utf-8")
     assert all(color in logo for color in (cards.DARK, cards.SOFT, cards.LOUD))
 
 
@@ -299,7 +300,7 @@ def test_the_words_of_a_card_stay_on_it_and_off_the_picture() -> None:
     assert len(cards.crowded(long)) == 3
 
 
-@pytest.mark.parametrize("module", [citation, discovery, not_found])
+@pytest.mark.parametrize("module", [citation, metadata, theme, addresses])
 def test_the_examples_run(module: object) -> None:
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert result.attempted

@@ -263,9 +263,9 @@ def test_a_chapter_that_does_not_say_what_it_takes_is_refused(level: str) -> Non
         chapter_head.measures(chapter(level))
 
 
-def test_room_for_ways_in_is_taken_away_when_it_stays_empty() -> None:
+def test_a_row_of_launch_buttons_is_taken_away_when_it_stays_empty() -> None:
     document = new_document("page")
-    kept, gone = (nodes.container(classes=[chapter_head.WAYS_IN]) for _ in range(2))
+    kept, gone = (nodes.container(classes=[chapter_head.LAUNCH_ROW]) for _ in range(2))
     document += [kept, gone]
     kept += nodes.paragraph(text="here")
 

@@ -27,7 +27,7 @@ MADE = {
 <p>To <a href="chapters/two.html#deep">two</a>, <a href="chapters/one.html">one</a>,
 <a href="genindex.html">the index</a>, <a href="https://example.org/">out</a>.</p>
 <p><img src="_images/dot.png" alt="A dot" loading="lazy"></p></section>""",
-    "chapters/one": f"""<nav class="ways"><a href="a.ipynb">Way in</a></nav>
+    "chapters/one": f"""<nav class="launch-buttons"><a href="a.ipynb">Way in</a></nav>
 <section id="title"><h1>1. One
 title</h1>{TEXT}<section id="deep"><h2>1.1. Deep</h2>
 <div class="live-figure"><div class="figure-controls">Slide me</div>

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image
 
-from _ext.images import ALONE, Pictures
+from _ext.finishing.images import ALONE, Pictures
 from tests.book.notebooks import CHAPTERS
 from tests.site import pages
 from tests.site.test_browser import PHONE, visit

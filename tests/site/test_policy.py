@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from _ext import policy
+from _ext.finishing import policy
 from tests.book.notebooks import PAGES
 from tests.site import pages
 from tests.site.serving import serving

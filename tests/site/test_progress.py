@@ -16,6 +16,7 @@ from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node
 
 from _ext import exercises, progress
+from _ext.theme import STATIC
 from attnbook.figures import Ask
 from tests.book.building import build
 from tests.book.notebooks import ROOT
@@ -87,7 +88,7 @@ LABELS = {
     "chapters/two": ["ex-fourth", "ex-fifth"],
 }
 ONE, TWO = (f"{name}.html" for name in LABELS)
-KEY = re.search(r'KEY = "(.+)"', progress.SOURCE.read_text("utf-8"))[1]
+KEY = re.search(r'KEY = "(.+)"', (STATIC / "progress.js").read_text("utf-8"))[1]
 JUDGE = """([exercise, passed]) => document.querySelector("article").dispatchEvent(
   new CustomEvent("judged", { bubbles: true, detail: { exercise, passed } }))"""
 # Make the browser's store fail for our key alone, as the theme has keys of its own.

@@ -14,8 +14,10 @@ import matplotlib as mpl
 import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
+from sphinx.errors import ExtensionError
 
-from _ext import finish, icons, images, policy, scripts, sheets
+from _ext import finishing
+from _ext.finishing import icons, images, policy, scripts, sheets
 from tests.book.notebooks import CHAPTERS
 from tests.site import pages
 
@@ -191,29 +193,76 @@ def test_nothing_lies_in_the_site_that_no_page_loads(site: Path) -> None:
     loaded = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.html"))
     there = [
         path.relative_to(site).as_posix()
-        for folder in finish.LOADED
+        for folder in finishing.LOADED
         for path in (site / folder).rglob("*.*")
     ]
     assert there
     assert [path for path in there if path not in loaded] == []
 
 
-def test_a_page_is_finished_anew_when_only_what_pages_share_has_changed(tmp_path: Path) -> None:
-    site = tmp_path / "html"
-    (site / "_static").mkdir(parents=True)
-    (site / "_static" / "a.css").write_text("p { top: 0 }")
-    (site / "searchindex.js").write_text("Search.setIndex({})")
-    link = '<link rel="stylesheet" href="_static/a.css?v=1" />'
-    raw = f'<html><head><meta charset="utf-8" />\n{link}\n</head><body><p>x</p></body></html>\n'
-    (site / "a.html").write_text(raw)
-    finish.Workshop(site).finish()
+RAW = """<html><head><meta charset="utf-8" />
+<link rel="stylesheet" href="_static/a.css?v=1" />
+</head><body><p>x</p><img src="_static/a.svg" /><script src="_static/a.js"></script></body></html>
+"""
+
+
+@pytest.fixture
+def unfinished(tmp_path: Path) -> Path:
+    """Return a site as Sphinx writes it."""
+    (tmp_path / "html" / "_static").mkdir(parents=True)
+    for name, text in {
+        "a.html": RAW,
+        "_static/a.css": "p { top: 0 }",
+        "_static/a.js": "a = 1;",
+        "_static/a.svg": '<svg viewBox="0 0 2 3"></svg>',
+        "searchindex.js": "Search.setIndex({})",
+    }.items():
+        (tmp_path / "html" / name).write_text(text)
+    return tmp_path / "html"
+
+
+def test_a_page_is_finished_anew_when_only_what_pages_share_has_changed(unfinished: Path) -> None:
+    site = unfinished
+    finishing.Finisher(site).finish()
     first = (site / "a.html").read_text()
     assert "<style>p{top:0}</style>" in first
-    assert not list((site / "_static").iterdir())
-    finish.Workshop(site).finish()
+    assert "<script>\na = 1;\n</script>" in first
+    assert [path.name for path in (site / "_static").iterdir()] == ["a.svg"]
+    finishing.Finisher(site).finish()
     assert (site / "a.html").read_text() == first
     (site / "_static" / "a.css").write_text("p { top: 1px }")
-    finish.Workshop(site).bring_index()
+    finishing.Finisher(site).bring_index()
     assert json.loads((site / "searchindex.js").read_text()[16:-1]) == {}
-    finish.Workshop(site).finish()
+    finishing.Finisher(site).finish()
     assert "<style>p{top:1px}</style>" in (site / "a.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("rule", "found", "root"),
+    [
+        ("scripts", '<script src="_static/a.js"></script>', ""),
+        ("pictures", '<img src="_static/a.svg" />', ""),
+        ("sheets", '<link rel="stylesheet" href="_static/a.css?v=1" />', ""),
+        ("policy", '<meta charset="utf-8" />', ""),
+        ("addresses", "", "/book/"),
+    ],
+)
+def test_a_rule_that_changes_no_page_fails_the_build(
+    unfinished: Path, rule: str, found: str, root: str
+) -> None:
+    assert rule in finishing.Finisher(unfinished, root="/").rules
+    assert found in RAW
+    (unfinished / "a.html").write_text(RAW.replace(found, ""))
+    with pytest.raises(ExtensionError, match=rf"change no page: \['{rule}'\]"):
+        finishing.Finisher(unfinished, root=root).finish()
+
+
+def test_a_rule_is_remembered_for_pages_that_are_not_written_again(unfinished: Path) -> None:
+    finishing.Finisher(unfinished).finish()
+    (unfinished / "b.html").write_text("<html></html>")
+    finishing.Finisher(unfinished).finish()
+    assert finishing.DONE in (unfinished / "b.html").read_text()
+    (unfinished / "a.html").unlink()
+    (unfinished / "b.html").write_text("<html></html>")
+    with pytest.raises(ExtensionError, match=r"\['pictures', 'policy', 'scripts', 'sheets'\]"):
+        finishing.Finisher(unfinished).finish()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from _ext.live_figures import STYLES
 from _ext.stacked_tables import SENTENCE, stacked
+from _ext.theme import STATIC
 from tests.book.notebooks import PAGES
 from tests.site import pages
 from tests.site.test_browser import DESK, SMALL_PHONE, visit
@@ -81,7 +81,7 @@ def test_each_value_knows_its_column(browser: Browser, tmp_path: Path) -> None:
 def test_it_is_heard_as_a_table_at_every_width(
     browser: Browser, tmp_path: Path, width: int
 ) -> None:
-    sheet = (STYLES / "narrow.css").read_text("utf-8")
+    sheet = (STATIC / "narrow.css").read_text("utf-8")
     path = tmp_path / "page.html"
     path.write_text(PAGE.format(styles=sheet, body=stacked(SENTENCES)), "utf-8")
     with visit(browser, path, width=width) as seen:

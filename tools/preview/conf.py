@@ -19,8 +19,7 @@ configuration, _ = get_final_config(
 # Sphinx would look for these beside this file.
 for name in ("html_favicon", "html_logo"):
     configuration[name] = str(ROOT / configuration[name])
-for name in ("html_static_path", "bibtex_bibfiles"):
-    configuration[name] = [str(ROOT / path) for path in configuration[name]]
+configuration["bibtex_bibfiles"] = [str(ROOT / path) for path in configuration["bibtex_bibfiles"]]
 configuration["extensions"].append("sphinx_multitoc_numbering")
 globals().update(configuration)
 # The preview puts a script into each page that the policy would refuse.

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _ext.sheets import SITE
+from _ext.finishing.sheets import SITE
 from book.files import atomic_write
 
 if TYPE_CHECKING:
-    from _ext.sheets import Rule
+    from _ext.finishing.sheets import Rule
 
 FAMILY = "Font Awesome"
 _PRIVATE = re.compile("[\ue000-\uf8ff]")

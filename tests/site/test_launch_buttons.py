@@ -1,4 +1,4 @@
-"""The ways into a chapter: links that are right, work without scripts, and are never dead."""
+"""Launch buttons: links that are right, work without scripts, and are never dead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat import v4
 
-from _ext import book_site, ways_in
+from _ext import book_site, launch_buttons
 from book.model import Book
 from tests.book.notebooks import BOOK, CHAPTERS, ROOT, notebook, write_contents
 from tests.book.test_practice import BIBLIOGRAPHY, chapter
@@ -36,8 +36,8 @@ VARIABLES = ("REPOSITORY_URL", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY")
 
 
 def links(page: BeautifulSoup) -> dict[str, str]:
-    """Return what the line of ways in says and where it leads."""
-    return {link.get_text(): str(link["href"]) for link in page.select("nav.ways a")}
+    """Return what the line of launch buttons says and where it leads."""
+    return {link.get_text(): str(link["href"]) for link in page.select("nav.launch-buttons a")}
 
 
 @cache
@@ -49,7 +49,7 @@ def plain() -> dict[str, str]:
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
     page = pages.parse(site / name.replace(".ipynb", ".html"))
-    (line,) = page.select("nav.ways")
+    (line,) = page.select("nav.launch-buttons")
     assert line.find_previous("h1"), "it stands below the title"
     (link,) = line.select("a[download]:not(.whole a)")
     assert link["download"] == Path(name).name
@@ -76,7 +76,7 @@ def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own:
     def follow() -> set[str]:
         """Build after a change, and name the notebooks that it changed."""
         before = json.loads(kept.read_text()) if kept.is_file() else {}
-        assert ways_in.notebooks(Book(own), ADDRESS, kept) == (
+        assert launch_buttons.notebooks(Book(own), ADDRESS, kept) == (
             colab.notebooks(Book(own), ADDRESS),
             practice.notebooks(Book(own)),
         )
@@ -95,20 +95,20 @@ def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own:
     assert len(follow()) > 10, "other chapters name these two by their numbers"
     poisoned = {name: made | {"plain": {}} for name, made in json.loads(kept.read_text()).items()}
     kept.write_text(json.dumps(poisoned))
-    assert ways_in.notebooks(Book(own), ADDRESS, kept)[0] == {}, "nothing is made twice"
+    assert launch_buttons.notebooks(Book(own), ADDRESS, kept)[0] == {}, "nothing is made twice"
 
 
 def test_what_makes_notebooks_makes_them_anew(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = ways_in.surroundings(Book(own), ADDRESS)
-    assert ways_in.surroundings(Book(own), "") != before
+    before = launch_buttons.surroundings(Book(own), ADDRESS)
+    assert launch_buttons.surroundings(Book(own), "") != before
     for name in ("book/plain.py", "book/markdown.py", "tools/colab.py", "tools/practice.py"):
         maker = own / "code" / name
         maker.parent.mkdir(parents=True, exist_ok=True)
         maker.write_text("0\n")
-        monkeypatch.setattr(ways_in, "ROOT", own / "code")
-        first = ways_in.surroundings(Book(own), ADDRESS)
+        monkeypatch.setattr(launch_buttons, "ROOT", own / "code")
+        first = launch_buttons.surroundings(Book(own), ADDRESS)
         maker.write_text("1\n")
-        assert ways_in.surroundings(Book(own), ADDRESS) != first, name
+        assert launch_buttons.surroundings(Book(own), ADDRESS) != first, name
 
 
 def test_chapters_offer_their_practice_notebooks(site: Path) -> None:
@@ -124,7 +124,7 @@ def test_chapters_offer_their_practice_notebooks(site: Path) -> None:
 CONF = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-extensions = ["_ext.book_site", "_ext.ways_in"]
+extensions = ["_ext.book_site", "_ext.launch_buttons"]
 project = html_title = "Made up"
 html_theme = "sphinx_book_theme"
 html_theme_options = {{"repository_url": "", "use_download_button": False}}
@@ -175,7 +175,7 @@ def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path
     at_home = built(tmp_path, {})
     assert links(at_home["chapters/01_puzzle"]) == download
     assert links(at_home["index"]) == {}
-    assert at_home["index"].select_one("nav.ways[hidden]"), "an empty line is not shown"
+    assert at_home["index"].select_one("nav.launch-buttons[hidden]"), "an empty line is not shown"
     assert 'REPOSITORY = ""' in offered_cell(tmp_path)
 
     actions = {
@@ -194,7 +194,7 @@ def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path
         "Start on Colab": f"{on_colab}01_puzzle.ipynb",
     }
     assert f'REPOSITORY = "{ADDRESS}"' in offered_cell(tmp_path)
-    assert not published["chapters/summary"].select("nav.ways")
+    assert not published["chapters/summary"].select("nav.launch-buttons")
     assert not any("mybinder" in str(page) or "colab" in str(page) for page in at_home.values())
 
 
@@ -226,10 +226,10 @@ def test_a_chapter_that_has_no_plain_form_fails_the_build(tmp_path: Path) -> Non
 
 
 def test_another_host_than_github_gets_no_link_to_colab() -> None:
-    found = ways_in.ways(
+    found = launch_buttons.buttons(
         "chapters/01_puzzle", "../", "https://gitlab.com/some/book", "v1", is_start=False
     )
-    assert [way.words for way in found] == ["Run on Binder", "Download the notebook"]
+    assert [button.words for button in found] == ["Run on Binder", "Download the notebook"]
     assert found[0].address.startswith("https://mybinder.org/v2/gl/some%2Fbook/v1?")
 
 
@@ -241,9 +241,11 @@ def small_site(tmp_path: Path) -> Path:
     (site / "notebooks").mkdir()
     notebook = v4.new_notebook(cells=[v4.new_markdown_cell("√dₖ", id="one")])
     nbformat.write(notebook, site / "notebooks" / "01_made.ipynb")
-    way = ways_in.Way("Download the notebook", "../notebooks/01_made.ipynb", "01_made.ipynb")
+    way = launch_buttons.Button(
+        "Download the notebook", "../notebooks/01_made.ipynb", "01_made.ipynb"
+    )
     for name, found in (("index", []), ("chapters/01_made", [way])):
-        page = f"<!DOCTYPE html><h1>Title</h1>{ways_in.line(found)}<p>Text</p>"
+        page = f"<!DOCTYPE html><h1>Title</h1>{launch_buttons.line(found)}<p>Text</p>"
         (site / f"{name}.html").write_text(page, encoding="utf-8")
     (site / ".buildinfo").touch()
     return site
@@ -317,4 +319,4 @@ def test_an_archive_of_nothing_is_refused(
 
 
 def test_the_examples_run() -> None:
-    assert not any(doctest.testmod(each).failed for each in (book_site, downloads, ways_in))
+    assert not any(doctest.testmod(each).failed for each in (book_site, downloads, launch_buttons))

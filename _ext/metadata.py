@@ -1,20 +1,16 @@
-"""What lets the book be found, shared, reused and corrected.
+"""What lets the book be found and shared.
 
 * A link to a page shows its title and what it is about where people share it, and search engines
   read what kind of work it is, by whom and under which license.
 * A site map lists the pages, and each names its own address. Both need the address of the site.
-* The foot of each page leads to the licenses, to how to cite the book and to what has changed; with
-  the address of a repository also to a change of this page, or to a report of what is wrong in it.
 """
 
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urlsplit
 
 from docutils import nodes
 
@@ -24,24 +20,19 @@ from book.model import book_in
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-ABOUT = "description"
 # What the pages are about that are made without a source.
-MADE = {
+GENERATED = {
     "404": "No page of the book is at this address; from here you can search for what you meant.",
     "genindex": "An index of the functions, classes and methods of the package behind the book.",
     "search": "Search the chapters, the glossary and the reference of the book.",
 }
-LICENSES, CHANGES = "chapters/about", "chapters/changelog"
-BETWEEN = ' <span aria-hidden="true">·</span> '
-# What the licenses of CITATION.cff cover, and what people call them.
-COVERED = {"CC-BY-4.0": ("Text and figures", "CC BY 4.0"), "BSD-3-Clause": ("Code", "BSD 3-Clause")}
 
 
-def described(app: Sphinx, doctree: nodes.document | None) -> str:
+def page_description(app: Sphinx, doctree: nodes.document | None) -> str:
     """Return what a page says it is about, or the book's title."""
     metas = doctree.findall(nodes.meta) if doctree is not None else ()
-    said = [node["content"] for node in metas if node.get("name") == ABOUT]
-    return said[0] if said else app.config["html_title"]
+    found = [node["content"] for node in metas if node.get("name") == "description"]
+    return found[0] if found else app.config["html_title"]
 
 
 def page_address(app: Sphinx, page: str) -> str:
@@ -101,134 +92,29 @@ def chapters(app: Sphinx) -> list[str]:
     return [page.name for page in book_in(Path(app.srcdir)).chapters]
 
 
-def as_script(data: dict[str, Any]) -> str:
-    r"""Return data as an element that no browser runs; no text in it can end the element.
-
-    Examples
-    --------
-    >>> as_script({"name": "</script>"})
-    '<script type="application/ld+json">{"name": "<\\/script>"}</script>'
-    """
-    text = json.dumps(data, ensure_ascii=False).replace("</", "<\\/")
-    return f'<script type="application/ld+json">{text}</script>'
-
-
-def add_link_preview(
+def add_metadata(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Say what a page is, for search engines, and where its link is shared."""
+    """Give the templates what a page is, for search engines and where its link is shared."""
+    context["link_preview"] = {}
     if doctree is None:
-        if page in MADE:
-            about = f'<meta name="{ABOUT}" content="{html.escape(MADE[page])}" />'
-            context["metatags"] = f"{context.get('metatags', '')}\n{about}"
+        context["generated_description"] = GENERATED.get(page)
         return
     if page == app.config["root_doc"] and app.config["html_baseurl"]:
         context["pageurl"] = page_address(app, page)
-    description = described(app, doctree)
-    added = [as_script(structured_data(app, page, description, citation.record()))]
+    description = page_description(app, doctree)
+    context["structured_data"] = structured_data(app, page, description, citation.record())
     if app.config["html_baseurl"]:
-        properties = {
+        context["link_preview"] = {
             "og:type": "website" if page == app.config["root_doc"] else "article",
             "og:site_name": app.config["html_title"],
             "og:title": app.env.titles[page].astext(),
             "og:url": page_address(app, page),
             "og:description": description,
         }
-        added += [
-            f'<meta property="{name}" content="{html.escape(value)}" />'
-            for name, value in properties.items()
-        ]
-    context["metatags"] += "".join(f"\n{line}" for line in added)
 
 
-def reports(repository: str, branch: str, source: str, title: str, address: str) -> dict[str, str]:
-    """Return the links by which readers change a page or report an error in it.
-
-    A page of text can be edited where it is. A notebook's source is JSON, which nobody wants to
-    edit in a browser, so its readers write down what should stand there.
-
-    Parameters
-    ----------
-    repository : str
-        The address of the repository.
-    branch : str
-        The branch that is published.
-    source : str
-        The path of the page's source in the repository.
-    title : str
-        The title of the page.
-    address : str
-        Where the page is published, or nothing.
-
-    Returns
-    -------
-    dict of str
-        What each link says, with its address; none for a host whose forms are not known.
-
-    Examples
-    --------
-    >>> links = reports("https://github.com/a/b", "main", "c/d.md", "D", "")
-    >>> links["Suggest a change to this page"]
-    'https://github.com/a/b/edit/main/c/d.md'
-    >>> links["Report an error"]
-    'https://github.com/a/b/issues/new?title=Error+in+%E2%80%9CD%E2%80%9D&body=Page%3A+c%2Fd.md...
-    >>> reports("https://example.org/a/b", "main", "c/d.md", "D", "")
-    {}
-    """
-    if urlsplit(repository).netloc != "github.com":
-        return {}
-    page = f"Page: {source}" + (f"\n{address}" if address else "")
-
-    def new_issue(title: str, *asked: str) -> str:
-        body = "\n\n".join([page, *asked]) + "\n"
-        return f"{repository}/issues/new?{urlencode({'title': title, 'body': body})}"
-
-    change = (
-        f"{repository}/edit/{branch}/{source}"
-        if source.endswith(".md")
-        else new_issue(
-            f"Change “{title}”", "What stands there:", "What should stand there, and why:"
-        )
-    )
-    return {
-        "Suggest a change to this page": change,
-        "Report an error": new_issue(f"Error in “{title}”", "What is wrong:", "How you know:"),
-    }
-
-
-def link(address: str, words: str, relation: str = "") -> str:
-    """Return a link in HTML."""
-    rel = f' rel="{relation}"' if relation else ""
-    return f'<a{rel} href="{html.escape(address)}">{html.escape(words)}</a>'
-
-
-def add_foot(
-    app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Put licenses, citation, changes and ways to correct the page at its foot."""
-    to, known = context["pathto"], app.env.found_docs
-    rows = []
-    if LICENSES in known:
-        about = to(LICENSES).removesuffix("#")  # what leads to the page itself is a mere #
-        covered = [
-            f"{what}: {link(f'{about}#licenses', name, 'license')}."
-            for terms in sorted(citation.record()["license"], reverse=True)
-            for what, name in [COVERED[terms]]
-        ]
-        rows = [[" ".join(covered)], [link(f"{about}#how-to-cite", "How to cite")]]
-        if CHANGES in known:
-            rows[-1].append(link(to(CHANGES), "Changes"))
-    repository = app.config["html_theme_options"].get("repository_url", "")
-    if doctree is not None and repository:
-        source = Path(app.env.doc2path(page)).relative_to(app.srcdir).as_posix()
-        branch = app.config["html_theme_options"].get("repository_branch") or "main"
-        address = page_address(app, page) if app.config["html_baseurl"] else ""
-        title = app.env.titles[page].astext()
-        offered = reports(repository, branch, source, title, address)
-        rows.append([link(target, words) for words, target in offered.items()])
-    context["theme_extra_footer"] = "\n".join(f"<p>{BETWEEN.join(row)}</p>" for row in rows if row)
-
-
+# sphinx-sitemap lists what a build has written, so not all pages after a change, and made ones too
 def site_map(addresses: Iterable[str]) -> str:
     """Return a site map in XML.
 
@@ -271,7 +157,6 @@ def write_site_map(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.connect("html-page-context", add_link_preview)
-    app.connect("html-page-context", add_foot)
+    app.connect("html-page-context", add_metadata)
     app.connect("build-finished", write_site_map)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

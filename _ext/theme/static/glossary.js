@@ -1,13 +1,3 @@
-/* A dialog that closes gives the focus back to the button that opened it; the theme takes it away
-   from the button before the dialog can see where it was. */
-let opener = null;
-addEventListener("click", ({ target }) => {
-  opener = target.closest?.("button") ?? opener;
-}, true);
-addEventListener("close", () => setTimeout(() => {
-  if (document.activeElement === document.body) opener?.focus();
-}), true);
-
 /* What the glossary says about a word, beside the word: by pointing, by the keyboard, by a first
    tap. It stays while the pointer is on it, and Escape takes it away. */
 const entries = document.querySelector("template.term-notes");

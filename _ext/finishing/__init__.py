@@ -1,5 +1,9 @@
 """Finish the pages that Sphinx wrote: light, whole in themselves, and bound to a strict policy.
 
+One pipeline does here what no template can, since it needs the whole page: its scripts, pictures
+and style sheets are brought in, and a policy names what may run. A rule that changes no page of the
+site has lost what it looks for, and fails the build.
+
 What Sphinx wrote is kept beside the site, so that a page can be finished anew when only a style
 sheet or a script has changed. A build finishes the pages that it wrote, and all of them if what
 they share has changed.
@@ -8,22 +12,23 @@ they share has changed.
 from __future__ import annotations
 
 import filecmp
-import hashlib
+import json
 import os
 import posixpath
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.parallel import ParallelTasks, SerialTasks, make_chunks, parallel_available
 
-from _ext import boxes, images, policy, scripts, sheets
-from _ext.book_site import repaired
-from _ext.icons import Icons
-from _ext.maths import named_heads
+from _ext.finishing import addresses, images, policy, scripts, sheets
+from _ext.finishing.icons import Icons
+from _ext.rebuild import digest
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -36,18 +41,40 @@ LOADED = ("_static", "_images")
 _NAMED = re.compile(r"\b(?:_static|_images)/[^\"'()<>?#\s]+")
 INDEX = "searchindex.js"
 
+Rule = Callable[[str, str], str]
+"""Takes a page and the name of its file, and returns what becomes of the page."""
 
-class Workshop:
-    """Where the pages of one site are finished."""
 
-    def __init__(self, site: Path, *, bound: bool = True) -> None:
-        self.site, self.bound = site, bound
+class Finisher:
+    """Finishes the pages of one site.
+
+    Parameters
+    ----------
+    site : Path
+        The folder of the site.
+    has_policy : bool
+        Whether pages get a Content-Security-Policy.
+    root : str
+        Where the site begins on its host, such as ``/book/``; nothing if that is not known.
+    """
+
+    def __init__(self, site: Path, *, has_policy: bool = True, root: str = "") -> None:
+        self.site, self.root = site, root
         self.kept = site.parent / ".finish" / site.name
         self.raw = self.kept / "pages"
         self.assets = self.kept / "assets"
-        self.sheets = sheets.Library(self.assets, self.kept / "sheets")
+        self.library = sheets.Library(self.assets, self.kept / "sheets")
         self.icons = Icons(self.assets, self.kept / "icons", LOGGER.warning)
         self.pictures = images.Pictures(self.assets, site, self.kept / "pictures")
+        self.rules: dict[str, Rule] = {
+            "scripts": self.inline_scripts,
+            "pictures": self.pictures.place,
+            "sheets": self.inline_sheets,
+        }
+        if root:
+            self.rules["addresses"] = self.root_addresses
+        if has_policy:
+            self.rules["policy"] = lambda page, _name: policy.add_policy(page)
 
     def written(self) -> list[str]:
         """Return the pages that Sphinx has just written, and keep them as they are."""
@@ -96,76 +123,105 @@ class Workshop:
 
     def shared(self) -> str:
         """Return a digest of what all pages have in common."""
-        digest = hashlib.sha256(str(self.bound).encode())
-        own = [path for path in HERE.iterdir() if path.suffix in {".py", ".js"}]
-        loaded = [
-            path for kind in ("css", "js") for path in (self.assets / "_static").rglob(f"*.{kind}")
-        ]
-        for path in sorted([*own, *loaded]):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
-        return digest.hexdigest()
+        own = [path for path in HERE.iterdir() if path.suffix == ".py"]
+        assets = (self.assets / "_static").rglob("*.*")
+        loaded = [path for path in assets if path.suffix in {".css", ".js"}]
+        return f"{digest(*own, *loaded)} {list(self.rules)} {self.root}"
 
-    def finished(self, name: str, raw: str) -> str:
-        """Return a page, given as Sphinx wrote it, as readers get it."""
-        folder = posixpath.dirname(name)
+    def inline_scripts(self, page: str, name: str) -> str:
+        """Put the scripts of a page into it."""
 
         def read(source: str) -> str:
-            path = posixpath.normpath(posixpath.join(folder, urlsplit(source).path))
-            return (self.assets / path).read_text(encoding="utf-8")
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(name), source))
+            return (self.assets / urlsplit(path).path).read_text(encoding="utf-8")
 
-        page = named_heads(boxes.native(repaired(raw)))
-        placed = scripts.place(page, name, read)
-        page = self.pictures.place(placed.text, name)
-        page = sheets.place(page, name, placed.words, self.sheets, self.icons.bring)
-        if self.bound:
-            page = policy.add_policy(page)
-        return f"{page.rstrip()}\n{DONE}"
+        return scripts.inline(page, read)
+
+    def inline_sheets(self, page: str, name: str) -> str:
+        """Put what a page needs of its style sheets into it."""
+        own = [text for text in scripts.programs(page) if "Search.setIndex(" not in text[:20]]
+        return sheets.place(page, name, "\n".join(own), self.library, self.icons.bring)
+
+    def root_addresses(self, page: str, name: str) -> str:
+        """Let the page that is shown anywhere find what it links."""
+        return addresses.rooted(page, self.root) if name == "404.html" else page
+
+    def finished(self, name: str, page: str) -> tuple[str, list[str]]:
+        """Return a page, given as Sphinx wrote it, as readers get it, and the rules that did it."""
+        matched = []
+        for rule, change in self.rules.items():
+            before, page = page, change(page, name)
+            if page != before:
+                matched.append(rule)
+        return f"{page.rstrip()}\n{DONE}", matched
 
     def finish(self) -> None:
-        """Finish every page that is not."""
+        """Finish every page that is not.
+
+        Raises
+        ------
+        ExtensionError
+            If a rule finds nothing to do on any page.
+        """
         names = self.written()
         self.keep_assets()
-        stamp = self.kept / "shared.txt"
+        stamp = self.kept / "finished.json"
+        known = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
         shared = self.shared()
-        if not stamp.exists() or stamp.read_text(encoding="utf-8") != shared:
+        if known.get("shared") != shared:
             raw = (path.relative_to(self.raw).as_posix() for path in self.raw.rglob("*.html"))
             names = sorted(name for name in raw if (self.site / name).exists())
+            known = {"shared": shared, "pages": {}}
         if names:
-            self.finish_pages(names)
-            stamp.write_text(shared, encoding="utf-8")
+            known["pages"] |= self.finish_pages(names)
+            there = {name: by for name, by in known["pages"].items() if (self.site / name).exists()}
+            idle = set(self.rules).difference(*there.values())
+            if idle:
+                raise ExtensionError(f"rules of _ext.finishing change no page: {sorted(idle)}")
+            stamp.write_text(json.dumps(known | {"pages": there}), encoding="utf-8")
         # a build that writes no page brings what pages were to load all the same
         self.drop_unused()
 
-    def finish_pages(self, names: list[str]) -> None:
-        """Finish some pages."""
+    def finish_pages(self, names: list[str]) -> dict[str, list[str]]:
+        """Finish some pages, and return which rules changed each of them."""
         pages = {name: (self.raw / name).read_text(encoding="utf-8") for name in names}
         self.pictures.prepare(
             {path for name in names for path in self.pictures.of(pages[name], name)}
         )
+        matched: dict[str, list[str]] = {}
 
-        def finish(some: list[str]) -> None:
+        def finish(some: list[str]) -> dict[str, list[str]]:
+            found = {}
             for name in some:
-                (self.site / name).write_text(self.finished(name, pages[name]), encoding="utf-8")
+                page, found[name] = self.finished(name, pages[name])
+                (self.site / name).write_text(page, encoding="utf-8")
+            return found
 
         # the first page brings the style sheets, which the others have in common
-        finish(names[:1])
+        matched |= finish(names[:1])
         processors = os.cpu_count() or 1
         tasks = ParallelTasks(processors) if parallel_available else SerialTasks()
         for some in make_chunks(names[1:], 4 * processors):
-            tasks.add_task(finish, some)
+            tasks.add_task(finish, some, lambda _some, found: matched.update(found))
         tasks.join()
+        return matched
 
 
 def bring_index(app: Sphinx) -> None:
     """Let Sphinx find what it knows of pages that it does not read again."""
     if app.builder.format == "html":
-        Workshop(Path(app.outdir)).bring_index()
+        Finisher(Path(app.outdir)).bring_index()
 
 
 def finish_site(app: Sphinx, error: Exception | None) -> None:
     """Finish the pages when all are written."""
     if error is None and app.builder.format == "html":
-        Workshop(Path(app.outdir), bound=app.config["finish_policy"]).finish()
+        root = urlsplit(app.config["html_baseurl"]).path.rstrip("/") + "/"
+        Finisher(
+            Path(app.outdir),
+            has_policy=app.config["finish_policy"],
+            root=root if app.config["html_baseurl"] else "",
+        ).finish()
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -55,6 +55,15 @@ const closeFromOutside = ({ currentTarget: dialog, clientX, clientY }) => {
   if (dialog.open && !inside) dialog.close();
 };
 
+/* A dialog that closes gives the focus back to the button that opened it. */
+let opener = null;
+addEventListener("click", ({ target }) => {
+  opener = target.closest?.("button") ?? opener;
+}, true);
+addEventListener("close", () => setTimeout(() => {
+  if (document.activeElement === document.body) opener?.focus();
+}), true);
+
 /* Search: the button and Ctrl+K open a field, which leads to the page of results. */
 const search = document.querySelector("#pst-search-dialog");
 const fields = all("form.bd-search input");
@@ -235,24 +244,9 @@ if (start) {
     document.body.classList.toggle("scrolled", y < 0)).observe(start);
 }
 
-/* What stands in the margin takes the place of the contents while it is there. */
-const margins = ["marginnote", "sidenote", "margin", "margin-caption", "full-width", "sidebar",
-  "popout"].flatMap((name) => [name, name.replace("-", "_")])
-  .flatMap((name) => [`article .${name}`, `article .tag_${name}`]);
-const beside = document.querySelector("div.bd-sidebar-secondary");
-const notes = beside ? all(margins.join()) : [];
-if (notes.length) {
-  const seen = new Set();
-  const watch = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) seen[isIntersecting ? "add" : "delete"](target);
-    beside.classList.toggle("hide", seen.size > 0);
-  }, { rootMargin: "0px 0px -33% 0px" });
-  notes.forEach((note) => watch.observe(note));
-}
-
 /* A chapter on paper without what answers its questions; handout.css leaves it out. */
-const ways = document.querySelector(".chapter-head nav.ways ul");
-if (ways && document.querySelector(".solution, .answering, .told")) {
+const launch = document.querySelector(".chapter-head nav.launch-buttons ul");
+if (launch && document.querySelector(".solution, .answering, .told")) {
   const item = document.createElement("li");
   const button = Object.assign(document.createElement("button"), {
     type: "button", className: "handout", textContent: "Print without answers",
@@ -263,16 +257,14 @@ if (ways && document.querySelector(".solution, .answering, .told")) {
     print();
   });
   item.append(button);
-  ways.append(item);
+  launch.append(item);
 }
 
 /* Buttons of the header */
-const ACTIONS = {
-  print: () => print(),
-  fullscreen: () =>
-    document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.(),
-};
-for (const button of all("[data-action]")) on(button, "click", () => ACTIONS[button.dataset.action]?.());
+for (const button of all(".btn-fullscreen-button")) {
+  on(button, "click", () =>
+    document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.());
+}
 
 /* What is closed opens on paper, which cannot be clicked, and for whoever follows a link into it. */
 const arrive = () => {

@@ -1,6 +1,6 @@
-"""Offer the ways into a chapter on its page: run it on Binder or Colab, take it along.
+"""Offer to launch a chapter from its page: run it on Binder or Colab, take it along.
 
-Below the title of each notebook's page stands one line of links, plain HTML that needs no script.
+Below the title of each notebook's page is one line of links, plain HTML that needs no script.
 What runs elsewhere needs the address of the repository, and is left out where none is known. Files
 of the whole book are made after the site, so ``tools/downloads.py`` links them once they exist.
 
@@ -22,6 +22,8 @@ from urllib.parse import quote, urlsplit
 from docutils import nodes
 from sphinx.util import logging
 
+from _ext.chapter_head import LAUNCH_ROW
+from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
 from book.model import Book, BookError, book_in
 from tools import colab, practice
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 NOTEBOOKS = "notebooks"
 """The folder of the site that has the chapters' notebooks."""
-ROOM = "ways-in"
-"""The class of the place that a chapter's head keeps for the line."""
 BINDER = "https://mybinder.org/v2"
 BINDER_HOSTS = {"github.com": "gh", "gitlab.com": "gl"}
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,7 +46,7 @@ COLAB_BRANCH = "colab"
 
 
 @dataclass(frozen=True)
-class Way:
+class Button:
     """A link of the line: its words, where it leads, and the name under which a file is saved."""
 
     words: str
@@ -107,8 +107,10 @@ def colab_address(repository: str, notebook: str) -> str:
     return f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}/{notebook}"
 
 
-def ways(notebook: str, root: str, repository: str, branch: str, *, is_start: bool) -> list[Way]:
-    """List the ways into a page.
+def buttons(
+    notebook: str, root: str, repository: str, branch: str, *, is_start: bool
+) -> list[Button]:
+    """List the launch buttons of a page.
 
     Parameters
     ----------
@@ -125,26 +127,28 @@ def ways(notebook: str, root: str, repository: str, branch: str, *, is_start: bo
     found = []
     if repository:
         binder = binder_address(repository, branch, f"{notebook}.ipynb")
-        found.append(Way("Start on Binder" if is_start else "Run on Binder", binder))
+        found.append(Button("Start on Binder" if is_start else "Run on Binder", binder))
         if colab := colab_address(repository, f"{notebook}.ipynb"):
-            found.append(Way("Start on Colab" if is_start else "Run on Colab", colab))
+            found.append(Button("Start on Colab" if is_start else "Run on Colab", colab))
     if not is_start:
-        found.append(Way("Download the notebook", f"{root}{NOTEBOOKS}/{name}", name))
+        found.append(Button("Download the notebook", f"{root}{NOTEBOOKS}/{name}", name))
     return found
 
 
-def line(found: list[Way]) -> str:
+def line(found: list[Button]) -> str:
     """Return the line of links; without any it is hidden and waits for the book's files."""
-    items = "".join(way.markup() for way in found)
+    items = "".join(button.markup() for button in found)
     hidden = "" if found else " hidden"
-    return f'<nav class="ways" aria-label="Ways in"{hidden}><ul>{items}</ul></nav>\n'
+    return (
+        f'<nav class="launch-buttons" aria-label="Run or download"{hidden}><ul>{items}</ul></nav>\n'
+    )
 
 
-class WaysNode(nodes.General, nodes.Element):
+class LaunchButtons(nodes.General, nodes.Element):
     """The line on a page: finished markup, which the search does not look into."""
 
 
-def visit_ways(translator: HTML5Translator, node: WaysNode) -> None:
+def visit_buttons(translator: HTML5Translator, node: LaunchButtons) -> None:
     """Write the line."""
     translator.body.append(node["markup"])
     raise nodes.SkipNode
@@ -161,7 +165,7 @@ def source(config: Config) -> tuple[str, str]:
     return options.get("repository_url") or "", options.get("repository_branch") or "main"
 
 
-def add_ways(app: Sphinx, document: nodes.document, page: str) -> None:
+def add_buttons(app: Sphinx, document: nodes.document, page: str) -> None:
     """Put the line into the room that the chapter's head has for it, or below the title."""
     is_start = page == app.config["root_doc"]
     if app.builder.format != "html" or not (is_start or has_notebook(app, page)):
@@ -169,13 +173,13 @@ def add_ways(app: Sphinx, document: nodes.document, page: str) -> None:
     first = [chapter.name for chapter in book_in(Path(app.srcdir)).chapters][:1]
     root = "../" * page.count("/")
     found = [
-        way
+        button
         for notebook in (first if is_start else [page])
-        for way in ways(notebook, root, *source(app.config), is_start=is_start)
+        for button in buttons(notebook, root, *source(app.config), is_start=is_start)
     ]
-    markup = WaysNode(markup=line(found))
+    markup = LaunchButtons(markup=line(found))
     for box in document.findall(nodes.container):
-        if ROOM in box["classes"]:
+        if LAUNCH_ROW in box["classes"]:
             box += markup
             return
     title = next(iter(document.findall(nodes.title)))
@@ -190,7 +194,8 @@ def surroundings(book: Book, repository: str) -> bytes:
         for label, target in book.targets.items()
     ]
     code = sorted(path for folder in MAKERS for path in (ROOT / folder).glob("*.py"))
-    texts = [path.read_bytes() for path in (*code, *book.root.glob("references.bib"))]
+    works = book.root.glob("references.bib")
+    texts = [path.read_bytes() for path in (*code, *works)]
     return hashlib.sha256(b"".join([repr((repository, pages, labels)).encode(), *texts])).digest()
 
 
@@ -258,16 +263,10 @@ def offer_notebooks(
             (site / "_downloads" / linked[1]).write_text(text, encoding="utf-8")
 
 
-def note_source(_app: Sphinx, config: Config) -> None:
-    """Make pages be written anew, without running anything, when this file has changed."""
-    config["ways_in_digest"] = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_config_value("ways_in_digest", "", "html")
-    app.add_node(WaysNode, html=(visit_ways, None))
-    app.connect("config-inited", note_source)
-    app.connect("doctree-resolved", add_ways)
+    app.add_node(LaunchButtons, html=(visit_buttons, None))
+    rebuild_when_changed(app, "html", __file__)
+    app.connect("doctree-resolved", add_buttons)
     app.connect("builder-inited", make_notebooks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

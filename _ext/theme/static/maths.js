@@ -1,4 +1,4 @@
-// What formulas gain from scripts; they are complete without. maths.py puts braces around it.
+// What formulas gain from scripts; they are complete without.
 
 // A formula that is too wide can be scrolled with the keyboard, in every browser, and only then
 // does the keyboard stop at it. Where style sheets cannot follow scrolling, its edges fade here.

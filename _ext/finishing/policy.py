@@ -1,6 +1,6 @@
 """Tell browsers what a finished page may do, and that it is nothing else.
 
-The policy stands in the page itself, so that it also holds on a disk and wherever the site is
+The policy is in the page itself, so that it also holds on a disk and wherever the site is
 published. A script runs if its digest is in the policy; nothing is loaded from anywhere else.
 """
 
@@ -10,8 +10,8 @@ import base64
 import hashlib
 import re
 
-_SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script>", re.DOTALL)
-_DATA = re.compile(r'type="(?!module|text/javascript)[^"]+"')
+from _ext.finishing.scripts import programs
+
 _CHARSET = re.compile(r"<meta charset[^>]*>", re.IGNORECASE)
 MARK = '<meta http-equiv="Content-Security-Policy"'
 
@@ -36,10 +36,9 @@ def policy(page: str) -> str:
     page : str
         The page, finished but for its policy.
     """
-    scripts = [body for kind, body in _SCRIPT.findall(page) if not _DATA.search(kind)]
     rules = {
         "default-src": ["'none'"],
-        "script-src": list(dict.fromkeys(map(digest, scripts))) or ["'none'"],
+        "script-src": list(dict.fromkeys(map(digest, programs(page)))) or ["'none'"],
         "style-src": ["'unsafe-inline'"],
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'", "data:"],

@@ -1,5 +1,5 @@
-// The reader's own progress with the exercises, kept in the browser; progress.py puts PAGES, the
-// labels of the exercises by page, above this, and braces around both.
+// The reader's own progress with the exercises, kept in the browser. PAGES, the labels of the
+// exercises by page, are in exercises.js, which the build writes.
 
 const KEY = "why-divide-by-root-dk.exercises";
 const STATES = { tried: "tried", solved: "solved ✓", skipped: "skipped" };
