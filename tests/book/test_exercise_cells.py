@@ -13,7 +13,17 @@ import pytest
 from attnbook.exercises._exercise import checks_of, exercises
 from attnbook.exercises._judges import Number, Pick
 from book.model import Page
-from tests.book.notebooks import BOOK, CHAPTERS, ROOT, code, notebook, printed, read, text_of
+from tests.book.notebooks import (
+    BOOK,
+    CHAPTERS,
+    NOTEBOOKS,
+    ROOT,
+    code,
+    notebook,
+    printed,
+    read,
+    text_of,
+)
 from tools.practice import BEGIN, END, names_stored
 
 WITH_EXERCISES = [page for page in BOOK.chapters if page.exercises]
@@ -224,6 +234,14 @@ def test_solutions_are_closed_in_jupyterlab() -> None:
     assert all(one.solution for one in found)
     cells = [cell for one in found for cell in one.solution]
     assert [cell.source for cell in cells if cell.metadata.get("jupyter") != closed] == []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_what_jupyterlab_shows_of_a_closed_text_has_no_comment(name: str) -> None:
+    # it shows the first line of the source
+    texts = [cell for cell in read(name).cells if cell.cell_type == "markdown"]
+    closed = [cell for cell in texts if cell.metadata.get("jupyter", {}).get("source_hidden")]
+    assert [cell.source for cell in closed if "<!--" in cell.source.splitlines()[0]] == []
 
 
 def test_every_exercise_can_be_tried_on_the_page() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attnbook import figures
+from attnbook.figures import _svg as svg
 from attnbook.figures import training_player as player
 from attnbook.sweeps import ARMS, REPORT_SEEDS, Record, load_ablation
 from attnlib.training import train
@@ -183,8 +184,9 @@ class TestThePicture:
     def test_all_that_is_drawn_lies_within_it(self):
         for figure in STATES:
             for arm, loss in enumerate(figure.measured("loss")):
-                points = np.array(re.findall(r"[-\d.]+", figure.curve(loss)), float)
-                x, y = points.reshape(-1, 2).T
+                drawn = svg.line(figure.points(loss)[: figure.place + 1])
+                assert f'd="{drawn}"' in figure.markup()
+                x, y = np.array(re.findall(r"[-\d.]+", drawn), float).reshape(-1, 2).T
                 assert len(x) == figure.place + 1
                 assert (np.diff(x) > 0).all()
                 assert x.min() == player.EDGE
