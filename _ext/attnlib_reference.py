@@ -430,6 +430,7 @@ def signature_text(member: Any) -> tuple[str, str | None]:
             default=made.get(name, parameter.default),
         )
         for name, parameter in signature.parameters.items()
+        if name != "self"
     ]
     shown = signature.replace(parameters=parameters)
     arguments = stringify_signature(shown, show_return_annotation=False)
@@ -450,7 +451,7 @@ def render_signature(
     _returns: str | None,
 ) -> tuple[str, str | None] | None:
     """Show types by the names that the source gives them, not by what these stand for."""
-    if what in {"function", "class"} and is_ours(name):
+    if what in {"function", "class", "method"} and is_ours(name):
         return signature_text(member)
     return None
 

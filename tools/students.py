@@ -73,7 +73,7 @@ LEFT_OUT = (
     "tools/binder_check.py",
     "tools/example_submissions.py",
     "tools/imports.py",
-    "tools/release_check.py",
+    "tools/package_check.py",
     "tools/repository.py",
     "tools/run_tests.py",
     "tools/sizes.py",

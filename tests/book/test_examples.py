@@ -9,9 +9,9 @@ import pytest
 
 from _ext import attnlib_reference
 from benchmarks import missed, report
-from tools import binder_check, imports, practice, release_check, sizes, students
+from tools import binder_check, imports, package_check, practice, sizes, students
 
-MODULES = [attnlib_reference, binder_check, imports, missed, practice, release_check]
+MODULES = [attnlib_reference, binder_check, imports, missed, practice, package_check]
 MODULES += [report, sizes, students]
 
 

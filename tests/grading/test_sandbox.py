@@ -906,7 +906,7 @@ def test_a_sandbox_dies_with_whoever_started_it(tmp_path: Path) -> None:
     marker = f"orphan{os.getpid()}"
     started = tmp_path / "started.py"
     started.write_text(
-        f"from grading import sandbox\n"
+        f"from grading.sandbox import sandbox\n"
         f"sandbox.run([sandbox.Execute('0', 'import subprocess, time;"
         f'subprocess.Popen(["sh", "-c", "sleep 600; true", "{marker}"]); time.sleep(600)\')],'
         f"sandbox.Limits(cell_seconds=600))",
