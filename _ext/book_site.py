@@ -104,9 +104,7 @@ def apply_repository(_app: Sphinx, config: Config) -> None:
         options.pop("repository_url", None)
         return
     options["repository_url"] = repository
-    options["use_repository_button"] = (
-        True  # _ext/discovery.py links the page itself and its faults
-    )
+    options["use_repository_button"] = True  # the footer links the page itself and its faults
     address = config["html_baseurl"] or site_address(repository)
     config["html_baseurl"] = address
 

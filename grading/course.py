@@ -12,7 +12,7 @@ from grading.gradebook import autograded
 from grading.gradebook.book import Book, write_autograded, write_course
 from grading.intake.collection import Collection, collect
 from grading.intake.roster import Roster, read_roster
-from grading.marking import scale
+from grading.marking import distribute
 from grading.marking.submission import Conditions, digest, mark
 from grading.names import safe_name
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
@@ -50,8 +50,8 @@ class Order:
 def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> str:
     """Mark what students handed in, and return the summary.
 
-    `work` is what workers do in place of marking: see `scale.mark_all`. A ValueError says which of
-    submissions, roster, problem set and database is not what is wanted;
+    `work` is what workers do in place of marking, see `distribute.mark_all`. A ValueError says
+    which of submissions, roster, problem set and database is not what is wanted;
     `sandbox.SandboxUnavailable`, why students' code cannot be kept in a sandbox here.
     """
     if order.workers is not None and order.workers < 1:
@@ -139,8 +139,8 @@ def _mark(
 
         waiting = _Peeked(fresh())
         if waiting:
-            with scale.cluster(order.workers, order.scheduler) as client:
-                for results in scale.mark_all(
+            with distribute.cluster(order.workers, order.scheduler) as client:
+                for results in distribute.mark_all(
                     client, waiting, sets, conditions, count=len(collection), work=work
                 ):
                     write([*ready, *results])

@@ -1,4 +1,4 @@
-"""The book's theme: ``sphinx_book_theme`` with a frame, a foot and assets of its own."""
+"""The book's theme: ``sphinx_book_theme`` with a frame, a footer and assets of its own."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def correction_links(
     }
 
 
-def add_foot(
+def add_footer(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Give the templates what the foot of a page says."""
+    """Give the templates what the footer of a page says."""
     named = sorted(citation.record()["license"], reverse=True)
     context |= {
         "edition": edition(app.config["html_title"]),
@@ -131,6 +131,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # Sphinx copies changed assets only when it writes a page
     sources = [path for path in HERE.rglob("*.*") if "__pycache__" not in path.parts]
     rebuild_when_changed(app, "html", __file__, *sources, attnlib.__file__)
-    app.connect("html-page-context", add_foot)
+    app.connect("html-page-context", add_footer)
     app.connect("html-collect-pages", page_not_found)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,7 +22,7 @@ from grading import __main__ as command
 from grading import course
 from grading.course import Order, grade
 from grading.gradebook.book import Book
-from grading.marking import scale
+from grading.marking import distribute
 from grading.problem_set import problem_sets, read
 from grading.release import worked
 from grading.sandbox import sandbox
@@ -115,7 +115,7 @@ def _idle(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("workers were started")
         yield
 
-    monkeypatch.setattr(scale, "cluster", none)
+    monkeypatch.setattr(distribute, "cluster", none)
 
 
 class TestRefusals:
@@ -253,7 +253,7 @@ def test_a_second_run_marks_what_is_new_and_nothing_else(
     )
     first = (few.out / "grades.csv").read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(scale, "cluster", None)  # calling it would fail
+        patch.setattr(distribute, "cluster", None)  # calling it would fail
         assert command.main(few.arguments()) == 0
     assert "unchanged 3" in capsys.readouterr().err
     assert (few.out / "grades.csv").read_bytes() == first
@@ -283,7 +283,7 @@ def test_identity_is_settled_by_a_person_and_everything_is_marked_again_if_asked
     assert command.main([*few.arguments(), "--accept", "s1 s9"]) == 0
     assert_row(few.rows()["s1"], FULL)
     with monkeypatch.context() as patch:
-        patch.setattr(scale, "cluster", None)  # it is remembered, so nobody is marked
+        patch.setattr(distribute, "cluster", None)  # it is remembered, so nobody is marked
         assert command.main(few.arguments()) == 0
     assert_row(few.rows()["s1"], FULL)
 

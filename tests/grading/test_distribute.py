@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grading.marking import scale
+from grading.marking import distribute
 from grading.marking.submission import Conditions
 from grading.problem_set import ProblemSet, Question
 from grading.results import Mark, Result, Student, Submission
@@ -50,14 +50,14 @@ def pretended(submission: Submission) -> Result:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with scale.cluster(2) as client:
+    with distribute.cluster(2) as client:
         yield client
 
 
 def outcomes(client: Client, submissions: list[Submission], size: int = 3) -> dict[str, Result]:
     found = [
         result
-        for results in scale.mark_all(
+        for results in distribute.mark_all(
             client, submissions, SETS, Conditions({}), size=size, work=pretend
         )
         for result in results
@@ -104,11 +104,11 @@ def test_what_kills_its_worker_every_time_is_for_a_person_and_the_others_are_mar
 def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def patience(batch: scale.Batch, _conditions: Conditions) -> float:
+    def patience(batch: distribute.Batch, _conditions: Conditions) -> float:
         # the others may have to wait for a worker that starts anew
         return 2.0 if any(each.notebook == b"sleep" for each in batch.submissions) else 600.0
 
-    monkeypatch.setattr(scale, "_patience", patience)
+    monkeypatch.setattr(distribute, "_patience", patience)
     found = outcomes(client, [came_in(i, "sleep" if i == 1 else "fine") for i in range(4)])
     assert {name: each.status for name, each in found.items()} == {
         "s0": "graded",
@@ -131,9 +131,9 @@ def test_submissions_are_read_as_they_are_needed(client: Client) -> None:
             read.append(i)
             yield came_in(i)
 
-    results = scale.mark_all(client, reading(), SETS, Conditions({}), size=5, work=pretend)
+    results = distribute.mark_all(client, reading(), SETS, Conditions({}), size=5, work=pretend)
     next(results)
-    assert len(read) <= 5 * (scale.AHEAD * 2 + 1)
+    assert len(read) <= 5 * (distribute.AHEAD * 2 + 1)
     assert sum(len(each) for each in results) + 5 >= 200
     assert len(read) == 200
 
@@ -151,14 +151,14 @@ def test_the_last_batches_are_small_so_that_no_worker_waits_long_for_another(
     count: int, sizes: list[int]
 ) -> None:
     work = [came_in(i) for i in range(min(count, 117))]
-    found = list(scale._batched(work, 10, count, workers=2))
+    found = list(distribute._batched(work, 10, count, workers=2))
     assert [len(each) for each in found] == sizes
     assert list(itertools.chain(*found)) == work
 
 
 def test_with_an_unknown_number_all_batches_are_of_one_size() -> None:
     work = [came_in(i) for i in range(6)]
-    assert [len(each) for each in scale._batched(work, 4, None, workers=2)] == [4, 2]
+    assert [len(each) for each in distribute._batched(work, 4, None, workers=2)] == [4, 2]
 
 
 def test_a_worker_that_dask_gives_up_is_replaced(client: Client) -> None:
@@ -176,19 +176,22 @@ def test_a_failure_of_the_grader_is_for_a_person(monkeypatch: pytest.MonkeyPatch
             raise KeyError("unforeseen")
         return pretended(submission)
 
-    monkeypatch.setattr(scale, "mark", failing)
-    bad, good = scale.mark_batch((came_in(1), came_in(2)), SETS, Conditions({}))
+    monkeypatch.setattr(distribute, "mark", failing)
+    bad, good = distribute.mark_batch((came_in(1), came_in(2)), SETS, Conditions({}))
     assert (bad.status, good.status) == ("needs-review", "graded")
     assert "unforeseen" in bad.message
 
 
 def test_numbers_of_workers_and_addresses_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scale, "ANSWERS_WITHIN", "2s")
-    with pytest.raises(ValueError, match="WORKERS must be at least 1; got 0"), scale.cluster(0):
+    monkeypatch.setattr(distribute, "ANSWERS_WITHIN", "2s")
+    with (
+        pytest.raises(ValueError, match="WORKERS must be at least 1; got 0"),
+        distribute.cluster(0),
+    ):
         pass
     with (
         pytest.raises(ValueError, match=r"tcp://127\.0\.0\.1:9 does not answer"),
-        scale.cluster(scheduler="tcp://127.0.0.1:9"),
+        distribute.cluster(scheduler="tcp://127.0.0.1:9"),
     ):
         pass
 
@@ -196,11 +199,11 @@ def test_numbers_of_workers_and_addresses_are_checked(monkeypatch: pytest.Monkey
 def test_nobody_else_on_this_machine_can_send_work(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scale, "ANSWERS_WITHIN", "4s")
+    monkeypatch.setattr(distribute, "ANSWERS_WITHIN", "4s")
     address = client.scheduler.address
     assert address.startswith("tls://127.0.0.1:")
     with (
         pytest.raises(ValueError, match="does not answer"),
-        scale.cluster(scheduler=address),
+        distribute.cluster(scheduler=address),
     ):
         pass
