@@ -40,13 +40,19 @@ import attnlib
 loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
 strangers = {name for name in loaded - set(sys.stdlib_module_names) if name[0] != "_"}
 assert strangers == {"attnlib", "numpy"}, strangers
+import attnbook
 
 def excused(failure):
     error = failure.exc_info[1] if isinstance(failure, doctest.UnexpectedException) else None
     return isinstance(error, ModuleNotFoundError) and error.name.partition(".")[0] in lacking
 
 run = left = 0
-for found in pkgutil.walk_packages(attnlib.__path__, "attnlib."):
+modules = [
+    found
+    for package in (attnlib, attnbook)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+]
+for found in modules:
     try:
         module = importlib.import_module(found.name)
     except ModuleNotFoundError as error:
@@ -194,8 +200,8 @@ def try_out(wheel: Path, folder: Path) -> list[str]:
     if not others <= {"attnlib", "numpy", "pip", "setuptools"}:
         message = f"more than the wheel asks for is installed: {sorted(others)}"
         raise PackageError(message)
-    # traitlets comes with anywidget
-    alone = run(python, "-W", "error", "-c", EXAMPLES, *extras(), "traitlets", cwd=folder)
+    lacking = [*extras(), "IPython", "traitlets"]  # these two come with anywidget
+    alone = run(python, "-W", "error", "-c", EXAMPLES, *lacking, cwd=folder)
     run(*install, *pinned, f"{wheel}[all]", cwd=folder)
     return [alone, run(python, "-c", EXAMPLES, cwd=folder)]
 
