@@ -514,10 +514,18 @@ class Function(Judge):
                 return False
             if isinstance(value, Failed) or wrong.shape != value.shape:
                 return False
-            alike = is_near(value, wrong, self.allowed(value, wrong, arguments))
+            # the room is that of the right result: what is larger is rounded in larger steps
+            larger = max(1, largest(wrong) / (largest(self.oracle(*arguments)) or math.inf))
+            alike = is_near(value, wrong, larger * self.allowed(value, wrong, arguments))
             if not (alike | (np.isnan(value) & np.isnan(wrong))).all():
                 return False
         return True
+
+
+def largest(values: Any) -> float:
+    """Return the largest finite absolute value, or zero."""
+    values = np.abs(np.asarray(values, dtype=float))
+    return float(values[np.isfinite(values)].max(initial=0))
 
 
 def raised(failed: Failed) -> str:

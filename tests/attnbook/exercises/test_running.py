@@ -11,7 +11,7 @@ import pytest
 
 from attnbook.exercises import _running, check
 from attnbook.exercises._exercise import TOO_LONG, UNLIMITED, Check
-from attnbook.exercises._judges import Function, Number, Pick, first_difference
+from attnbook.exercises._judges import Function, Number, Pick, Wrong, first_difference
 
 pytestmark = pytest.mark.not_for_mutants
 DOUBLE = Check(
@@ -194,6 +194,18 @@ class TestWords:
     def test_a_choice_is_read_as_people_write_it(self, answer):
         pick = Pick("what", "like −b", {"like −b": "Yes.", "like b": "No."})
         assert pick.judge(answer, None).passed
+
+    @pytest.mark.parametrize(("off", "words"), [(3e-16, "A million"), (1e-14, "off")])
+    def test_a_mistake_is_known_up_to_rounding_at_its_own_size(self, off, words):
+        part = Function(
+            "f(x)",
+            lambda x: x,
+            lambda _: [(3.0,)],
+            lambda *arguments: 6 * arguments[-1],  # rounding of what is right, which is three
+            Wrong(lambda x: 1e6 * x, "A million times too much."),
+        )
+        verdict = Check("large", part=part).verdict({"part": lambda x: 1e6 * x * (1 + off)})
+        assert words in verdict.parts["part"].message
 
     def test_infinities_in_their_places_are_right(self):
         two = np.array([np.inf, 1.0]), np.array([np.inf, 2.0])
