@@ -50,8 +50,14 @@ ALL_LAID_OUT = "* { content-visibility: visible !important; }"
 # What a link points to comes into view with the next frame.
 NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
-# Some buttons come when a page has nothing else to do.
-AT_REST = "() => new Promise((done) => requestIdleCallback(done, { timeout: 2000 }))"
+# Some buttons come when a page has nothing else to do. A page that draws no frame is never told
+# so, hence the frames.
+AT_REST = """() => new Promise((done) => {
+  let drawing = true;
+  const draw = () => drawing && requestAnimationFrame(draw);
+  draw();
+  requestIdleCallback(() => { drawing = false; done(); }, { timeout: 2000 });
+})"""
 
 # What a reader cannot see or make out: hidden text, small figures, the source of mathematics.
 UNREADABLE = r"""() => {
