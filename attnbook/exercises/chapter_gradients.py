@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -185,39 +187,23 @@ def _keyed(
     query: np.ndarray,
     keys: np.ndarray,
     usefulness: np.ndarray,
+    *,
     inside: float = 0.5,
     outside: float = 0.5,
+    width: int | None = None,
+    weigh: Callable[[np.ndarray], np.ndarray] = softmax,
+    mean: Callable[[np.ndarray, np.ndarray], float] = np.dot,
 ) -> np.ndarray:
     """Return the gradient on the query; the divisors are powers of the width."""
-    width = keys.shape[-1]
-    weights = softmax(keys @ query / width**inside)
-    return weights * (usefulness - weights @ usefulness) @ keys / width**outside
+    width = keys.shape[-1] if width is None else width
+    weights = weigh(keys @ query / width**inside)
+    return weights * (usefulness - mean(weights, usefulness)) @ keys / width**outside
 
 
 def _by_keys(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
     width = math.sqrt(keys.shape[-1])
     weights = softmax(keys @ query / width)
     return np.outer(weights * (usefulness - weights @ usefulness), query) / width
-
-
-def _without_mean(
-    query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray, mean: float = 0.0
-) -> np.ndarray:
-    width = math.sqrt(keys.shape[-1])
-    return softmax(keys @ query / width) * (usefulness - mean) @ keys / width
-
-
-def _by_length(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
-    """Return the gradient with the number of keys in the place of the width."""
-    root = math.sqrt(len(keys))
-    weights = softmax(keys @ query / root)
-    return weights * (usefulness - weights @ usefulness) @ keys / root
-
-
-def _infinite(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
-    root = math.sqrt(keys.shape[-1])
-    weights = _overflowing(keys @ query / root)
-    return weights * (usefulness - weights @ usefulness) @ keys / root
 
 
 def _diagonal(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
@@ -361,26 +347,27 @@ LONGEST = Check(
         _draw_rows,
         _gradient_room,
         mistakes={
-            (lambda q, k, u: _keyed(q, k, u, outside=0)): "The factor 1/√dₖ is missing behind the "
+            partial(_keyed, outside=0): "The factor 1/√dₖ is missing behind the "
             "softmax: the chain rule brings it once more.",
-            (lambda q, k, u: _keyed(q, k, u, inside=0)): "Your weights come from undivided scores: "
+            partial(_keyed, inside=0): "Your weights come from undivided scores: "
             "divide inside the softmax, too.",
-            (lambda q, k, u: _keyed(q, k, u, inside=0, outside=0)): "There is no √dₖ: "
+            partial(_keyed, inside=0, outside=0): "There is no √dₖ: "
             "divide the scores, and the gradient by the chain rule.",
-            (lambda q, k, u: _keyed(q, k, u, outside=1)): "You divided by √dₖ twice behind the "
+            partial(_keyed, outside=1): "You divided by √dₖ twice behind the "
             "softmax; once is right.",
-            (lambda q, k, u: _keyed(q, k, u, inside=1, outside=1)): "You divided by dₖ; "
+            partial(_keyed, inside=1, outside=1): "You divided by dₖ; "
             "the rule divides by its root.",
-            _by_length: "You divided by the root of the number of keys; take that of the width.",
-            _without_mean: "The mean ū is missing: "
+            (lambda q, k, u: _keyed(q, k, u, width=len(k))): "You divided by the root of the "
+            "number of keys; take that of the width.",
+            partial(_keyed, mean=lambda _weights, _u: 0.0): "The mean ū is missing: "
             "the off-diagonal entries of the Jacobian bring it.",
-            (lambda q, k, u: _without_mean(q, k, u, u.mean())): "You subtracted the plain mean of "
+            partial(_keyed, mean=lambda _weights, u: u.mean()): "You subtracted the plain mean of "
             "u; it is weighted by p.",
             _diagonal: "You used the diagonal of the Jacobian only; its other entries are missing.",
             (lambda q, k, u: -_keyed(q, k, u)): "The sign is wrong.",
             _by_keys: "This is the gradient on the keys, one row for each; "
             "that on the query is asked.",
-            _infinite: "The exponential of a large score is infinite: "
+            partial(_keyed, weigh=_overflowing): "The exponential of a large score is infinite: "
             "subtract the largest score first.",
         },
     ),

@@ -210,74 +210,46 @@ def room_of_attention(right: np.ndarray, arguments: tuple[Any, ...], eps: float)
     return relative * np.abs(value).max(axis=(-2, -1), keepdims=True)
 
 
-def _masked(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray,
-    *,
-    root: float | None = None,
-    guarded: bool = True,
-    safe: bool = True,
+def _masked_by(
+    weights: Callable[[np.ndarray, np.ndarray], np.ndarray], *, divided: bool = True
+) -> Callable[..., np.ndarray]:
+    """Return attention whose weights are made of logits and mask."""
+
+    def attention(
+        query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray
+    ) -> np.ndarray:
+        divisor = math.sqrt(query.shape[-1]) if divided else 1.0
+        return weights(query @ np.swapaxes(key, -1, -2) / divisor, mask) @ value
+
+    return attention
+
+
+def _hidden(
+    logits: np.ndarray, mask: np.ndarray, *, guarded: bool = True, safe: bool = True
 ) -> np.ndarray:
-    """Attend to the keys with True; a query without any gets zeros if it is guarded."""
-    divisor = math.sqrt(query.shape[-1]) if root is None else root
-    logits = np.where(mask, query @ np.swapaxes(key, -1, -2) / divisor, -np.inf)
+    """Weigh the keys with True; a query without any gets zeros if it is guarded."""
+    logits = np.where(mask, logits, -np.inf)
     if safe:
         largest = logits.max(axis=-1, keepdims=True)
         logits = logits - (np.where(np.isneginf(largest), 0.0, largest) if guarded else largest)
     exponentials = np.exp(logits)
     total = exponentials.sum(axis=-1, keepdims=True)
-    return exponentials / (np.where(total == 0, 1.0, total) if guarded else total) @ value
+    return exponentials / (np.where(total == 0, 1.0, total) if guarded else total)
 
 
-def _changed_logits(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray,
-    *,
-    change: Callable[[np.ndarray, np.ndarray], np.ndarray],
-) -> np.ndarray:
-    logits = change(query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]), mask)
-    exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True) @ value
+def _near_below(logits: np.ndarray, mask: np.ndarray, *, far: float, guarded: bool) -> np.ndarray:
+    weights = _softmax(np.where(mask, logits, -far))
+    return weights * mask.any(axis=-1, keepdims=True) if guarded else weights
 
 
-def _near_below(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray,
-    *,
-    far: float,
-    guarded: bool,
-) -> np.ndarray:
-    output = _changed_logits(query, key, value, mask, change=lambda s, m: np.where(m, s, -far))
-    return output * mask.any(axis=-1, keepdims=True) if guarded else output
+def _lowered(logits: np.ndarray, mask: np.ndarray, *, far: float) -> np.ndarray:
+    return _softmax(logits + np.where(mask, 0.0, -far))
 
 
-def _lowered(logits: np.ndarray, mask: np.ndarray, far: float) -> np.ndarray:
-    return logits + np.where(mask, 0.0, -far)
-
-
-def _masked_late(
-    query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray
-) -> np.ndarray:
-    return (_weights(query, key, value) * mask) @ value
-
-
-def _masked_exponentials(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray,
-    *,
-    guard: str,
-    safe: bool = True,
+def _hidden_late(
+    logits: np.ndarray, mask: np.ndarray, *, guard: str, safe: bool = True
 ) -> np.ndarray:
     """Hide after the exponential: the maximum has been taken over hidden keys too."""
-    logits = query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
     largest = logits.max(axis=-1, keepdims=True) if safe else 0.0
     exponentials = np.exp(logits - largest) * mask
     total = exponentials.sum(axis=-1, keepdims=True)
@@ -285,7 +257,10 @@ def _masked_exponentials(
         total = np.where(total == 0, 1.0, total)
     elif guard == "rows":
         total = np.where(mask.any(axis=-1, keepdims=True), total, 1.0)
-    return exponentials / total @ value
+    return exponentials / total
+
+
+_masked = _masked_by(_hidden)
 
 
 def draw_masked_heads(rng: np.random.Generator) -> list[tuple[Any, ...]]:
@@ -417,41 +392,39 @@ SCALED_ATTENTION = Check(
         draw_masked_heads,
         room_of_attention,
         mistakes={
-            _masked_late: "You hid keys after softmax: "
+            _masked_by(lambda logits, mask: _softmax(logits) * mask): "You hid keys after softmax: "
             "the weights that are left do not sum to one. Hide them before the exponential.",
             (lambda query, key, value, mask: _masked(query, key, value, ~mask)): "Your mask works "
             "the other way round: here True means that a query may attend.",
-            (lambda *arguments: _attention(*arguments[:3])): "Your function takes no "
-            "notice of the mask.",
-            partial(_changed_logits, change=lambda logits, mask: logits * mask): "You multiplied "
-            "logits by the mask: a hidden key then has the logit zero, not the weight zero.",
+            _masked_by(lambda logits, _: _softmax(logits)): "Your function takes no notice of the "
+            "mask.",
+            _masked_by(lambda logits, mask: _softmax(logits * mask)): "You multiplied logits by "
+            "the mask: a hidden key then has the logit zero, not the weight zero.",
             **{
-                partial(_masked, guarded=False, safe=safe): "A query that sees no key got NaN, "
-                "from −∞ − (−∞) or 0/0; zeros are asked there."
+                _masked_by(partial(_hidden, guarded=False, safe=safe)): "A query that sees no key "
+                "got NaN, from −∞ − (−∞) or 0/0; zeros are asked there."
                 for safe in (True, False)
             },
-            partial(_changed_logits, change=lambda s, mask: np.where(mask, s, -1e9)): NO_KEY_MEAN,
+            _masked_by(partial(_near_below, far=1e9, guarded=False)): NO_KEY_MEAN,
+            **{_masked_by(partial(_lowered, far=far)): NO_KEY_MEAN for far in (1e9, 1e10)},
             **{
-                partial(_changed_logits, change=partial(_lowered, far=far)): NO_KEY_MEAN
-                for far in (1e9, 1e10)
-            },
-            **{
-                partial(_near_below, far=far, guarded=guarded): TOO_NEAR
+                _masked_by(partial(_near_below, far=far, guarded=guarded)): TOO_NEAR
                 for far in (1e2, 1e3, 1e4, 1e5)
                 for guarded in (True, False)
             },
             **{
-                partial(_masked_exponentials, guard=guard): HIDDEN_MAXIMUM
+                _masked_by(partial(_hidden_late, guard=guard)): HIDDEN_MAXIMUM
                 for guard in ("none", "sum", "rows")
             },
             **{
-                partial(_masked_exponentials, guard=guard, safe=False): LARGE_MASKED
+                _masked_by(partial(_hidden_late, guard=guard, safe=False)): LARGE_MASKED
                 for guard in ("sum", "rows")
             },
-            partial(_masked, safe=False): LARGE_MASKED,
+            _masked_by(partial(_hidden, safe=False)): LARGE_MASKED,
             **{
-                partial(_masked, root=1.0, guarded=guarded, safe=safe): "The scores are not "
-                "divided: here, too, the factor 1/√dₖ belongs."
+                _masked_by(
+                    partial(_hidden, guarded=guarded, safe=safe), divided=False
+                ): "The scores are not divided: here, too, the factor 1/√dₖ belongs."
                 for guarded in (True, False)
                 for safe in (True, False)
             },
@@ -501,26 +474,6 @@ def _no_factors(*_maxima: float) -> tuple[float, float]:
     return 1.0, 1.0
 
 
-def _turned_factors(first: float, second: float, largest: float) -> tuple[float, float]:
-    return np.exp(largest - first), np.exp(largest - second)
-
-
-def _swapped_factors(first: float, second: float, largest: float) -> tuple[float, float]:
-    return np.exp(second - largest), np.exp(first - largest)
-
-
-def _first_factor(*maxima: float) -> tuple[float, float]:
-    return _own_factors(*maxima)[0], 1.0
-
-
-def _second_factor(*maxima: float) -> tuple[float, float]:
-    return 1.0, _own_factors(*maxima)[1]
-
-
-def _absolute_factors(first: float, second: float, _largest: float) -> tuple[float, float]:
-    return np.exp(first), np.exp(second)
-
-
 def draw_states(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     """Draw pairs of states: either maximum the larger one, huge logits, empty blocks."""
     calls = []
@@ -552,6 +505,23 @@ def room_of_merging(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -
     room[0] = 2 * unit * abs(right[0])
     return np.where(np.isfinite(room), room, 0.0)
 
+
+SHRUNK_WRONGLY = {
+    "You shrank ℓ but forgot o: both sums are relative to the maximum.": {"outputs": _no_factors},
+    "You shrank o but forgot ℓ: both sums are relative to the maximum.": {
+        "sums": _no_factors,
+        "outputs": _own_factors,
+    },
+    "You shrank the first state only. The second one may have the smaller maximum as well.": {
+        "sums": lambda *maxima: (_own_factors(*maxima)[0], 1.0)
+    },
+    "You shrank the second state only. The first one may have the smaller maximum as well.": {
+        "sums": lambda *maxima: (1.0, _own_factors(*maxima)[1])
+    },
+    "You swapped the two factors: each state is shrunk by its own maximum minus the new one.": {
+        "sums": lambda first, second, largest: _own_factors(second, first, largest)
+    },
+}
 
 MERGE_BLOCKS = Check(
     "merge-blocks",
@@ -611,35 +581,18 @@ MERGE_BLOCKS = Check(
         mistakes={
             partial(_merged, sums=_no_factors): "You added the sums as they are: "
             "those of the block with the smaller maximum have to be shrunk first.",
-            partial(_merged, sums=_turned_factors): "Your exponents have the wrong sign: "
+            partial(
+                _merged, sums=lambda first, second, largest: _own_factors(-first, -second, -largest)
+            ): "Your exponents have the wrong sign: "
             "the factor is e to the old maximum minus the new one, never above one.",
             **{
-                partial(_merged, outputs=_no_factors, guarded=guarded): "You shrank ℓ but forgot "
-                "o: both sums are relative to the maximum."
+                partial(_merged, **wrong, guarded=guarded): message
+                for message, wrong in SHRUNK_WRONGLY.items()
                 for guarded in (True, False)
             },
-            **{
-                partial(
-                    _merged, sums=_no_factors, outputs=_own_factors, guarded=guarded
-                ): "You shrank o but forgot ℓ: both sums are relative to the maximum."
-                for guarded in (True, False)
-            },
-            **{
-                partial(_merged, sums=_first_factor, guarded=guarded): "You shrank the first state "
-                "only. The second one may have the smaller maximum as well."
-                for guarded in (True, False)
-            },
-            **{
-                partial(_merged, sums=_second_factor, guarded=guarded): "You shrank the second "
-                "state only. The first one may have the smaller maximum as well."
-                for guarded in (True, False)
-            },
-            **{
-                partial(_merged, sums=_swapped_factors, guarded=guarded): "You swapped the two "
-                "factors: each state is shrunk by its own maximum minus the new one."
-                for guarded in (True, False)
-            },
-            partial(_merged, sums=_absolute_factors): "These sums are not relative to the new "
+            partial(
+                _merged, sums=lambda first, second, _: _own_factors(first, second, 0.0)
+            ): "These sums are not relative to the new "
             "maximum, and with large logits they overflow or vanish.",
             **{
                 partial(_merged, normalized=True, guarded=guarded): "You divided o by ℓ. "

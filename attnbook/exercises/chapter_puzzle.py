@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -200,18 +202,23 @@ def weigh(q: Any, k: Any) -> np.ndarray:
 def _as_written(
     q: np.ndarray,
     k: np.ndarray,
-    factor: float | None = None,
     *,
+    factor: Callable[[int, int], float] = lambda d_k, _: 1 / math.sqrt(d_k),
     differences: bool,
     largest: bool,
     axis: int = -1,
 ) -> np.ndarray:
     """Return weights as somebody may write them, with the faults asked for."""
-    factor = 1 / math.sqrt(q.shape[-1]) if factor is None else factor
-    logits = q @ (k - k.mean(axis=0) if differences else k).T * factor
+    logits = q @ (k - k.mean(axis=0) if differences else k).T * factor(q.shape[-1], len(k))
     if largest:
         return softmax(logits, axis)
     return np.exp(logits) / np.exp(logits).sum(axis=axis, keepdims=True)
+
+
+def _by_largest_of_all(q: np.ndarray, k: np.ndarray, *, differences: bool) -> np.ndarray:
+    logits = q @ (k - k.mean(axis=0) if differences else k).T / math.sqrt(q.shape[-1])
+    powers = np.exp(logits - logits.max())
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _queries_and_keys(rng: np.random.Generator) -> list[tuple[Any, ...]]:
@@ -259,27 +266,6 @@ _KINDS = [
 ]
 
 
-def _no_root(factor: Any, kind: dict[str, bool]) -> Any:
-    return lambda q, k: _as_written(q, k, factor(q.shape[-1], len(k)), **kind)
-
-
-def _on_axis(axis: int, kind: dict[str, bool]) -> Any:
-    return lambda q, k: _as_written(q, k, axis=axis, **kind)
-
-
-def _by_largest_of_all(kind: dict[str, bool]) -> Any:
-    def function(q: np.ndarray, k: np.ndarray) -> np.ndarray:
-        logits = q @ (k - k.mean(axis=0) if kind["differences"] else k).T / math.sqrt(q.shape[-1])
-        powers = np.exp(logits - logits.max())
-        return powers / powers.sum(axis=1, keepdims=True)
-
-    return function
-
-
-def _transposed(kind: dict[str, bool]) -> Any:
-    return lambda q, k: _as_written(q, k, **kind).T
-
-
 UNSEEN = Check(
     "unseen",
     free=Number(
@@ -324,18 +310,19 @@ UNSEEN = Check(
         _room_of_weights,
         mistakes={
             **{
-                _no_root(factor, kind): message
+                partial(_as_written, factor=factor, **kind): message
                 for factor, message in _FACTORS.items()
                 for kind in _KINDS
             },
             **{
-                _on_axis(0, kind): "Your columns sum to one, over the queries; "
+                partial(_as_written, axis=0, **kind): "Your columns sum to one, over the queries; "
                 "each row has to sum to one, over the keys."
                 for kind in _KINDS
             },
             **{
-                _transposed(kind): "Your weights are transposed: "
-                "one row per query is asked, one column per key."
+                (
+                    lambda q, k, kind=kind: _as_written(q, k, **kind).T
+                ): "Your weights are transposed: one row per query is asked, one column per key."
                 for kind in _KINDS
             },
             (lambda q, k: q @ k.T / math.sqrt(q.shape[-1])): "These are the logits; "
@@ -347,15 +334,17 @@ UNSEEN = Check(
             ): "You subtracted what the queries share, "
             "which softmax sees. What the keys share it does not see.",
             **{
-                (lambda q, k, kind=kind: _as_written(q, k, **kind)): "Large scores overflow: "
+                partial(_as_written, **kind): "Large scores overflow: "
                 "subtract the largest of each row before exp."
                 for kind in _KINDS
                 if not kind["largest"]
             },
             **{
-                _by_largest_of_all(kind): "You subtracted the largest score of the whole table, "
+                partial(
+                    _by_largest_of_all, differences=differences
+                ): "You subtracted the largest score of the whole table, "
                 "so that a row of smaller ones becomes 0/0. Each row needs its own largest."
-                for kind in _KINDS
+                for differences in (True, False)
             },
             (lambda q, k: _as_written(q, k, differences=False, largest=True)): "Right on paper, "
             "but where the keys share a large vector the scores are so large that rounding eats "
