@@ -48,6 +48,11 @@ def by_average_cosine(x, tokens, std_q, std_k, d_k):
     return (x.size * std_q**2) * (x.size * std_k**2) * (1 - cosine)
 
 
+def of_tokens(spread):
+    """Return the formula with something in place of the sum of the variances of the keys."""
+    return lambda x, tokens, std_q, std_k, _d_k: (std_q * std_k) ** 2 * (x @ x) * spread(tokens)
+
+
 def with_factor(factor):
     """Return a right answer times a factor of the arguments."""
     return lambda *row: by_covariance(*row) * factor(*row)
@@ -127,17 +132,10 @@ ROW_START_CASES = Cases(
             lambda *row: by_pairs(*(np.asarray(a, dtype=np.longdouble) for a in row)),
         ],
         (
-            lambda x, tokens, std_q, std_k, _d_k: (
-                std_q**2 * std_k**2 * (x @ x) * np.trace(tokens @ tokens.T) / len(tokens)
-            ),
+            of_tokens(lambda tokens: np.trace(tokens @ tokens.T) / len(tokens)),
             "what the whole row shares",
         ),
-        (
-            lambda x, tokens, std_q, std_k, _d_k: (
-                std_q**2 * std_k**2 * (x @ x) * tokens.var(axis=0).sum()
-            ),
-            "n − 1 below",
-        ),
+        (of_tokens(lambda tokens: tokens.var(axis=0).sum()), "n − 1 below"),
         (with_factor(lambda *row: row[4]), "before the division"),
         (with_factor(lambda *row: row[4] ** 0.5), "divided by its square"),
         (with_factor(lambda *row: 1 / row[4]), "The sum over dₖ"),
@@ -148,22 +146,9 @@ ROW_START_CASES = Cases(
         (lambda *row: by_pairs(*row) ** 0.5, "the standard deviation"),
         (with_factor(lambda *_row: 2), "calls are wrong"),
         (with_factor(lambda *row: 1 / row[0].size), "calls are wrong"),
-        (
-            lambda x, tokens, std_q, std_k, _d_k: (
-                (std_q * std_k) ** 2 * (x @ x) * tokens.var(axis=1).sum()
-            ),
-            "calls are wrong",
-        ),
-        (
-            lambda x, tokens, std_q, std_k, _d_k: (std_q * std_k) ** 2 * (x @ x) * tokens.var(),
-            "calls are wrong",
-        ),
-        (
-            lambda x, tokens, std_q, std_k, _d_k: (
-                (std_q * std_k) ** 2 * (x @ x) * tokens.var(axis=0, ddof=1)
-            ),
-            "is wanted",
-        ),
+        (of_tokens(lambda tokens: tokens.var(axis=1).sum()), "calls are wrong"),
+        (of_tokens(lambda tokens: tokens.var()), "calls are wrong"),
+        (of_tokens(lambda tokens: tokens.var(axis=0, ddof=1)), "is wanted"),
         (
             lambda x, tokens, std_q, std_k, _d_k: np.var(tokens @ x * std_q * std_k, ddof=1),
             "calls are wrong",
