@@ -32,16 +32,15 @@ NUDGE = Check(
             tuple(CHANGE / TAU): "You divided by the width; the scores are divided by its root.",
             (0, CHANGE[1], 0): "The off-diagonal entries are missing: "
             "what one key gains the others lose.",
-            tuple(
-                np.abs(CHANGE)
-            ): "The changes must sum to zero: what one key gains the others lose.",
+            tuple(abs(CHANGE)): "The changes must sum to zero: what one key gains the others lose.",
             tuple(-CHANGE): "The signs are turned round: a key whose score rises gains weight.",
-            tuple(
-                RISE / TAU * WEIGHTS[1] * np.array([-WEIGHTS[0], 1, -WEIGHTS[2]])
+            (
+                CHANGE[0],
+                RISE / TAU * WEIGHTS[1],
+                CHANGE[2],
             ): "A key's own entry is p(1 − p), not p: it is in the denominator, too.",
-            tuple(
-                RISE / TAU * np.diag(JACOBIAN)
-            ): "This is the diagonal, each weight by its own score; here one score rises.",
+            tuple(RISE / TAU * np.diag(JACOBIAN)): "This is the diagonal, each weight by its own "
+            "score; here one score rises.",
             tuple(RISE / TAU * JACOBIAN[0]): "You raised the first score; the second rises.",
         },
         within=rounding(float(np.abs(CHANGE).min()), 3),
@@ -161,9 +160,8 @@ LOG_LOSS = Check(
         mistakes={
             (lambda scores, target: -_log_loss(scores, target)): "The sign is wrong: "
             "this is the gradient of +ln pₜ.",
-            (
-                lambda scores, target: softmax(scores)[target] * _log_loss(scores, target)
-            ): "This is the gradient of −pₜ; that of −ln pₜ is asked.",
+            (lambda z, target: softmax(z)[target] * _log_loss(z, target)): "This is the gradient "
+            "of −pₜ; that of −ln pₜ is asked.",
             (lambda scores, target: (softmax(scores) - 1) * _target(scores, target)): "Only the "
             "target's entry is there: every score is in the denominator.",
             (lambda scores, _: softmax(scores)): "This is p for every key; "
@@ -389,12 +387,10 @@ LONGEST = Check(
             "distance, but not the largest distance itself.",
             _box: "This is the diagonal of a box around the keys; "
             "two keys may not lie at its ends. The largest distance between two keys is asked.",
-            (
-                lambda k, u: np.abs(u).max() * _diameter(k) / (4 * math.sqrt(k.shape[-1]))
-            ): "You took the largest |u|; the range from the smallest u to the largest is asked.",
-            (lambda k, u: u.std() * _diameter(k) / (4 * math.sqrt(k.shape[-1]))): "You took the "
-            "standard deviation of u with even weights; "
-            "the range is asked, as any weights may occur.",
+            (lambda k, u: _limit(k, [0, np.abs(u).max()])): "You took the largest |u|; "
+            "the range from the smallest u to the largest is asked.",
+            (lambda k, u: _limit(k, [0, u.std()])): "You took the standard deviation of u "
+            "with even weights; the range is asked, as any weights may occur.",
         },
         praise="No weights and no query get beyond it, and an even tie reaches it.",
     ),

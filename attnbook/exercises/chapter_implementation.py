@@ -590,10 +590,8 @@ MERGE_BLOCKS = Check(
                 for message, wrong in SHRUNK_WRONGLY.items()
                 for guarded in (True, False)
             },
-            partial(
-                _merged, sums=lambda first, second, _: _own_factors(first, second, 0.0)
-            ): "These sums are not relative to the new "
-            "maximum, and with large logits they overflow or vanish.",
+            partial(_merged, sums=lambda *maxima: _own_factors(*maxima[:2], 0.0)): "These sums are "
+            "not relative to the new maximum, and with large logits they overflow or vanish.",
             **{
                 partial(_merged, normalized=True, guarded=guarded): "You divided o by ℓ. "
                 "That is the output, but no state: it could not be merged again."

@@ -131,12 +131,8 @@ ROW_START = Check(
             "the query's token; its square is due.",
             (lambda x, *row: row_variance(x, *row) / (x @ x) * len(x)): "You gave the query's "
             "token the squared length d_model. Here it has its own.",
-            (
-                lambda x, tokens, std_q, std_k, _: (
-                    (std_q * std_k * len(x)) ** 2 * (1 - mean_cosine(tokens))
-                )
-            ): "The factor 1 − r is for tokens that all have the "
-            "squared length d_model. "
+            (lambda x, tokens, q, k, _: (q * k * len(x)) ** 2 * (1 - mean_cosine(tokens))): "The "
+            "factor 1 − r is for tokens that all have the squared length d_model. "
             "Go back to the differences between tokens, from which it came.",
             (lambda *row: np.sqrt(row_variance(*row))): "This is the standard deviation; "
             "the variance is asked.",

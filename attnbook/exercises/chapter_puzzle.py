@@ -176,16 +176,10 @@ DIVIDE_LATER = Check(
             (lambda weights, tau: softmax(weights / tau)): "You gave the weights to softmax as if "
             "they were scores; "
             "their logarithms are the scores, up to a number that the row shares.",
-            (
-                lambda weights, tau: weights ** (1 / tau) / (weights ** (1 / tau)).sum()
-            ): "You divided by the sum over all rows; "
-            "each row, along the last axis, has to sum to one by itself.",
-            (
-                lambda weights, tau: (
-                    weights ** (1 / tau) / (weights ** (1 / tau)).sum(axis=0, keepdims=True)
-                )
-            ): "Your weights sum to one along the first axis; "
-            "the keys of a row lie along the last.",
+            (lambda p, tau: p ** (1 / tau) / (p ** (1 / tau)).sum()): "You divided by the sum over "
+            "all rows; each row, along the last axis, has to sum to one by itself.",
+            (lambda p, tau: p ** (1 / tau) / (p ** (1 / tau)).sum(axis=0)): "Your weights sum to "
+            "one along the first axis; the keys of a row lie along the last.",
             (lambda weights, *_: weights): "You returned the weights as they came.",
         },
     ),
@@ -213,6 +207,9 @@ def _as_written(
     if largest:
         return softmax(logits, axis)
     return np.exp(logits) / np.exp(logits).sum(axis=axis, keepdims=True)
+
+
+_plain = partial(_as_written, differences=False, largest=True)
 
 
 def _by_largest_of_all(q: np.ndarray, k: np.ndarray, *, differences: bool) -> np.ndarray:
@@ -329,9 +326,7 @@ UNSEEN = Check(
             "softmax of each row is asked.",
             (lambda q, k: q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1])): "These are the "
             "logits without what they share; softmax of each row is asked.",
-            (
-                lambda q, k: _as_written(q - q.mean(axis=0), k, differences=False, largest=True)
-            ): "You subtracted what the queries share, "
+            (lambda q, k: _plain(q - q.mean(axis=0), k)): "You subtracted what the queries share, "
             "which softmax sees. What the keys share it does not see.",
             **{
                 partial(_as_written, **kind): "Large scores overflow: "
@@ -340,25 +335,18 @@ UNSEEN = Check(
                 if not kind["largest"]
             },
             **{
-                partial(
-                    _by_largest_of_all, differences=differences
-                ): "You subtracted the largest score of the whole table, "
-                "so that a row of smaller ones becomes 0/0. Each row needs its own largest."
-                for differences in (True, False)
+                partial(_by_largest_of_all, differences=either): "You subtracted the largest score "
+                "of the whole table, so that a row of smaller ones becomes 0/0. "
+                "Each row needs its own largest."
+                for either in (True, False)
             },
-            (lambda q, k: _as_written(q, k, differences=False, largest=True)): "Right on paper, "
-            "but where the keys share a large vector the scores are so large that rounding eats "
-            "their gaps. Take off what is shared before the product, not after it.",
-            (
-                lambda q, k: _as_written(q, k - k.mean(), differences=False, largest=True)
-            ): "You took one number off all components of all keys. "
-            "What the keys share is a vector: one number for each component.",
-            (
-                lambda q, k: _as_written(
-                    q, k - k.mean(axis=1, keepdims=True), differences=False, largest=True
-                )
-            ): "You took off each key its own mean, "
-            "which is not what the keys share. The mean over the keys is a vector.",
+            _plain: "Right on paper, but where the keys share a large vector the scores are so "
+            "large that rounding eats their gaps. "
+            "Take off what is shared before the product, not after it.",
+            (lambda q, k: _plain(q, k - k.mean())): "You took one number off all components of all "
+            "keys. What the keys share is a vector: one number for each component.",
+            (lambda q, k: _plain(q, k - k.mean(axis=1, keepdims=True))): "You took off each key "
+            "its own mean, which is not what the keys share. The mean over the keys is a vector.",
         },
         praise="What the keys share is gone before rounding can mind it.",
         all_digits=True,

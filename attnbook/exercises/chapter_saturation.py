@@ -194,11 +194,8 @@ POSITIONS = Check(
             "weight, another count; exp H is asked.",
             (lambda scores: np.exp(-_entropy(_weights(scores)))): "The sign of H is wrong: "
             "logarithms of weights are negative, H is not.",
-            (
-                lambda scores: np.exp(
-                    _entropy(np.moveaxis(_weights(np.moveaxis(scores, 0, -1)), -1, 0), axis=0)
-                )
-            ): "Your weights sum to one along the first axis; the keys are on the last.",
+            (lambda scores: np.exp(_entropy(_weights(np.moveaxis(scores, 0, -1))))): "Your weights "
+            "sum to one along the first axis; the keys are on the last.",
             (lambda scores: np.exp(_entropy(_weights(scores), axis=None))): "You added up the "
             "entropies of all rows; each row has a count of its own.",
             (lambda scores: _naive(_weights(scores))): ZERO,

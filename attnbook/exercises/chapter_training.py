@@ -490,11 +490,8 @@ SCALE_GRADIENT = Check(
             (lambda *row: np.nan_to_num(_by_factor(*row, safe=False))): "Moderate scores come out "
             "right. Where two large ones nearly tie, the derivative is far from zero, "
             "and yours is not: subtract the largest logit and hide no overflow.",
-            (
-                lambda scores, values, target, factor: (
-                    _by_factor(scores, values, target, factor) / values.shape[1]
-                )
-            ): "You averaged over the components; the loss is their sum.",
+            (lambda *row: _by_factor(*row) / row[1].shape[1]): "You averaged over the components; "
+            "the loss is their sum.",
         },
         praise="Among them a single key, c = 0 and huge scores.",
     ),

@@ -227,36 +227,26 @@ FADING = Check(
         _some_correlations,
         _room_of_sum,
         mistakes={
-            (
-                lambda d_k, gamma_q, gamma_k: (d_k + score_variance(d_k, gamma_q, gamma_k)) / 2
-            ): "You counted each mixed product once: (i, j) and (j, i) both occur.",
-            (
-                lambda d_k, gamma_q, gamma_k: score_variance(d_k, gamma_q, gamma_k) - d_k
-            ): "The diagonal is missing: a term times itself adds one for each component.",
-            (
-                lambda d_k, gamma_q, gamma_k: score_variance(d_k, gamma_q, gamma_k) + d_k
-            ): "You counted the diagonal twice; only the distances above zero come twice.",
+            (lambda *head: (head[0] + score_variance(*head)) / 2): "You counted each mixed product "
+            "once: (i, j) and (j, i) both occur.",
+            (lambda *head: score_variance(*head) - head[0]): "The diagonal is missing: "
+            "a term times itself adds one for each component.",
+            (lambda *head: score_variance(*head) + head[0]): "You counted the diagonal twice; "
+            "only the distances above zero come twice.",
             (lambda d_k, gamma_q, *_: score_variance(d_k, gamma_q, gamma_q)): "You used gamma_q "
             "for both: the covariance of the keys fades with gamma_k.",
             (lambda d_k, gamma_q, *_: score_variance(d_k, gamma_q, 1.0)): "You left out the keys: "
             "a mixed product has the covariance of q times that of k.",
-            (
-                lambda d_k, gamma_q, gamma_k: score_variance(d_k, abs(gamma_q), abs(gamma_k))
-            ): "You lost the signs: correlations of opposite sign make mixed products negative.",
-            (
-                lambda d_k, gamma_q, gamma_k: math.sqrt(
-                    max(score_variance(d_k, gamma_q, gamma_k), 0.0)
-                )
-            ): "This is the standard deviation; the variance is asked.",
+            (lambda *head: score_variance(*map(abs, head))): "You lost the signs: "
+            "correlations of opposite sign make mixed products negative.",
+            (lambda *head: math.sqrt(max(score_variance(*head), 0.0))): "This is the standard "
+            "deviation; the variance is asked.",
             _long_head: "This is what a very wide head tends to. "
             "Near the ends components have fewer neighbors, which counts in a narrow one.",
             _same_count: "You gave every distance the same number of pairs; "
             "the larger the distance, the fewer fit into the head.",
-            (
-                lambda d_k, gamma_q, gamma_k: float(
-                    (_toeplitz(d_k, gamma_q) @ _toeplitz(d_k, gamma_k)).sum()
-                )
-            ): "You added up all entries of the matrix product. "
+            (lambda d_k, g, h: (_toeplitz(d_k, g) @ _toeplitz(d_k, h)).sum()): "You added up all "
+            "entries of the matrix product. "
             "Of that product only the trace is asked; or multiply the two matrices entry by entry.",
             (lambda d_k, *_: d_k): "This is the theorem without correlations; "
             "here both vectors break (c).",
