@@ -279,9 +279,8 @@ class Number(Numeric):
         """Return how far an answer may be from the right number, or from that of a mistake."""
         return steady(super().room(np.array(value)))
 
-    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
+    def compare(self, answer: Any, _rng: np.random.Generator) -> Feedback:
         """Say whether the number is close enough, or which mistake it is."""
-        del rng
         value = plain_number(answer)
         off = abs(value - self.right)
         if off <= self.room(self.right):
@@ -308,9 +307,8 @@ class Array(Numeric):
             np.all(np.abs(value - array) <= self.room(array))
         )
 
-    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
+    def compare(self, answer: Any, _rng: np.random.Generator) -> Feedback:
         """Say whether every entry is close enough, or which mistake it is."""
-        del rng
         value = plain_array(answer)
         if mistake := self.mistake(lambda wrong: self.is_like(value, wrong)):
             return mistake
@@ -354,9 +352,8 @@ class Pick(Judge):
         self.right = right
         self.options = options
 
-    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
+    def compare(self, answer: Any, _rng: np.random.Generator) -> Feedback:
         """Say whether the choice is right, or why it is not."""
-        del rng
         known = {letters(option): option for option in self.options}
         option = known.get(letters(answer)) if isinstance(answer, str) else None
         if option is None:

@@ -275,12 +275,11 @@ def jacobian(weights: np.ndarray) -> np.ndarray:
     return weights[:, None] * (np.eye(weights.size) - weights)
 
 
-def jacobian_room(right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
+def jacobian_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     """Allow 4 eps of the column's weight: p_j - p_i p_j is rounded twice, by eps/2 of p_j at most.
 
     What underflows may be off by a few of the smallest numbers of its type.
     """
-    del right
     (weights,) = arguments
     tiny = np.finfo(np.float32 if eps > np.finfo(float).eps else float).tiny
     return 4 * (eps * weights + tiny)
@@ -303,9 +302,8 @@ DECIDED = (
 )
 
 
-def fault_of_row(answer: Any, rng: np.random.Generator) -> str:
+def fault_of_row(answer: Any, _rng: np.random.Generator) -> str:
     """Say why a row is no row of weights that beats the three, or nothing."""
-    del rng
     weights = plain_array(answer).astype(float)
     if weights.shape != (4,):
         return "Four weights are asked, in one row."
@@ -399,13 +397,12 @@ def kurtosis(fourth_q: float, fourth_k: float, d_k: int) -> float:
     return (fourth_q * fourth_k - 3) / d_k
 
 
-def kurtosis_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def kurtosis_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     """Allow a few roundings of the product, the difference and the quotient.
 
     A reader who sums the fourth moment first subtracts three from a number that is not divided
     by the width any more, so that three itself is rounded at its own size.
     """
-    del right
     fourth_q, fourth_k, d_k = arguments
     return 4 * eps * ((abs(fourth_q * fourth_k) + 3) / d_k + 3)
 
@@ -419,12 +416,11 @@ def draw_moments(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return [(3.0, 3.0, 64), (1.0, 1.0, 1), (1.0, 3.0, 7), (1e6, 2.0, 5), *drawn]
 
 
-def fault_of_law(answer: Any, rng: np.random.Generator) -> str:
+def fault_of_law(answer: Any, _rng: np.random.Generator) -> str:
     """Say why a law on a few points is not the one asked for, or nothing.
 
     Values may be rounded to three decimals, hence the tolerance of a hundredth.
     """
-    del rng
     table = plain_array(answer).astype(float)
     if table.ndim != 2 or len(table) != 2:
         return "Two rows are asked, values and probabilities."
@@ -757,7 +753,7 @@ def multi_head(
     return np.hstack([scaled_dot_product_attention(*(tokens @ m for m in part)) for part in parts])
 
 
-def head_room(right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
+def head_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     """Bound the rounding from the tokens to the output.
 
     With u = eps/2, a product of matrices with inner size m has the error γ_m |A| |B|, entry by
@@ -766,7 +762,6 @@ def head_room(right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     the difference from the row's largest logit adds as much again; and the output adds γ_d + γ_n.
     Two computations differ by at most twice that.
     """
-    del right
     tokens, w_query, w_key, w_value, heads = arguments
     n, width = tokens.shape
     d_k = width // heads

@@ -234,7 +234,7 @@ def _draw_rows(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     ]
 
 
-def _gradient_room(right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
+def _gradient_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
     """Bound the rounding errors of the sum of p (u - ū) k over τ.
 
     A dot product of d terms is off by at most (d + 1) u |q| |k|, so a logit by (d + 3) u S with
@@ -243,7 +243,6 @@ def _gradient_room(right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
     η and 2 η times max |u| max |k|, and the sums add (2 n + 6) u of that. With eps = 2 u all of it
     is below (3 n + 10 + (3 d + 12) S) eps max |u| max |k| / τ.
     """
-    del right
     query, keys, usefulness = arguments
     n, d = keys.shape
     root = math.sqrt(d)

@@ -190,7 +190,7 @@ def draw_heads(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return calls
 
 
-def room_of_attention(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
+def room_of_attention(_right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     """Bound the rounding of the output.
 
     With u = eps/2 (that of the inputs, if it is coarser), rounding the inputs to the type of the
@@ -200,7 +200,6 @@ def room_of_attention(right: np.ndarray, arguments: tuple[Any, ...], eps: float)
     η = (d + 8)u·a + 4u, weights within e^±2η, and the two sums over n keys add 2nu and a few u.
     Weights sum to one, so this is relative to the largest value.
     """
-    del right
     query, key, value = arguments[:3]
     unit = max(eps, *(float(np.finfo(x.dtype).eps) for x in (query, key, value))) / 2
     width, keys = query.shape[-1], key.shape[-2]

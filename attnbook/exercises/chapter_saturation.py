@@ -241,7 +241,7 @@ def _draw_slopes(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     ]
 
 
-def _slope_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def _slope_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     """Bound the rounding errors of c times a variance, in the worse of the usual formulas.
 
     Σ p z² - (Σ p z)² adds terms of size p z² and has errors of that size: each weight is off by
@@ -249,7 +249,6 @@ def _slope_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     the mean, and the sums add (n + 2) u. That is below (n + 8 + 2 c max |z|) 2 eps max z², eps
     being 2 u.
     """
-    del right
     scores, multiplier = arguments
     size = np.abs(scores).max()
     return 2 * multiplier * eps * (len(scores) + 8 + 2 * multiplier * size) * size**2
@@ -301,13 +300,12 @@ def _draw_divisors(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     ]
 
 
-def _divisor_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def _divisor_room(right: Any, _arguments: tuple[Any, ...], _eps: float) -> float:
     """Return half a unit of the sixth digit, to which the divisor is asked.
 
     Rounding matters less: a relative error of exp H becomes one of τ divided by the variance of
     the logits, which is above 1/20 in all the rows drawn, and exp H is right to ten digits.
     """
-    del arguments, eps
     return rounding(float(right), 6)
 
 

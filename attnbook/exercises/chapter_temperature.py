@@ -66,14 +66,13 @@ def gain(weight: float, n_keys: int, cosine: float) -> float:
     return float((math.log(n_keys - 1) + math.log(weight) - math.log1p(-weight)) / (1 - cosine))
 
 
-def gain_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def gain_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     """Add up the roundings of the three logarithms and of what is inside them.
 
     A logarithm has the relative error u = eps/2, and passes the relative error of its argument on
     as an absolute one: a few u, and u/(1 - w) from a reader's 1/w - 1. The denominator and the
     division add three relative errors.
     """
-    del right
     weight, n_keys, cosine = arguments
     size = abs(math.log(n_keys - 1)) + abs(math.log(weight)) + abs(math.log1p(-weight))
     return 4 * eps * (size + 1 + 1 / (1 - weight)) / (1 - cosine)

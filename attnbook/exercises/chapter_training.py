@@ -123,9 +123,8 @@ def draw_sweeps(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return calls
 
 
-def room_of_choice(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
+def room_of_choice(right: np.ndarray, _arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     """Allow what rounding to the type of the answer takes: a rate is taken over, not computed."""
-    del arguments
     return eps * np.abs(right)
 
 
@@ -406,7 +405,7 @@ def near_tie(rng: np.random.Generator, score: float, others: int) -> tuple[Any, 
     return scores, rng.standard_normal((len(scores), 2)), rng.standard_normal(2), 1.0
 
 
-def room_of_slope(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
+def room_of_slope(_right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
     """Bound the rounding of the derivative.
 
     With u = eps/2 (that of the inputs, if it is coarser): logits are off by at most 6u·a, with a
@@ -415,7 +414,6 @@ def room_of_slope(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> 
     usefulness, 2Σ|vⱼ|(|vⱼ| + |t|) over components with the largest values. They contain the
     weights at most three times each, and sums over keys and components add (4n + 2d + 20)u.
     """
-    del right
     scores, values, target, factor = arguments
     unit = max(eps, *(float(np.finfo(x.dtype).eps) for x in (scores, values, target))) / 2
     largest = float(np.abs(scores).max())

@@ -144,7 +144,7 @@ def _some_correlations(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return [*calls, *extremes, (500, 0.99, 1.0)]
 
 
-def _room_of_sum(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
+def _room_of_sum(_right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
     """Bound the rounding errors of the sum over distances, and of its closed form.
 
     With g = γ_q γ_k and a = |g|, the terms have the total size of at most
@@ -153,7 +153,6 @@ def _room_of_sum(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> f
     closed form the rounding of g counts up to 1/(1 − a) times in each division. At a = 1 all
     terms together have the size dₖ².
     """
-    del right
     d_k, gamma_q, gamma_k = arguments
     size = abs(gamma_q * gamma_k)
     if size == 1:
