@@ -164,7 +164,7 @@ STAND_OUT_CASES = Cases(
         (lambda tau, rho, d_k: rho * d_k / tau - 0.5, "calls are wrong"),
         (lambda tau, rho, d_k: rho * d_k / tau - d_k**2 / (2 * tau**2), "calls are wrong"),
         (lambda _tau, _rho, _d_k: 0.0, "calls are wrong"),
-        (lambda rho, tau, d_k: rho * d_k / tau - d_k / (2 * tau**2), "calls are wrong"),
+        (lambda rho, tau, d_k: rho * d_k / tau - d_k / (2 * tau**2), "raised ZeroDivisionError"),
         (lambda tau, rho, d_k: [rho * d_k / tau - d_k / (2 * tau**2)], "is wanted"),
     ),
     best=Answers(
