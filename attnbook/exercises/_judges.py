@@ -10,8 +10,8 @@ import inspect
 import math
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -164,18 +164,6 @@ def between(value: float, right: float) -> str:
     return f"too {way}" + ("" if right >= 0 else " in absolute value")
 
 
-class Wrong(NamedTuple):
-    """A wrong answer that people give, and what is said to them."""
-
-    answer: Any
-    message: str
-
-    @classmethod
-    def each(cls, answers: Iterable[Any], message: str) -> list[Wrong]:
-        """Return several wrong answers to which the same is said."""
-        return [cls(answer, message) for answer in answers]
-
-
 class Judge:
     """One part of an exercise: what it asks for, and how an answer is judged.
 
@@ -184,15 +172,15 @@ class Judge:
     wanted : str
         What the answer is to be, as a phrase behind "put" and "asked is": "the standard deviation
         of q·k".
-    *mistakes : Wrong
-        Wrong answers that have a name.
+    mistakes : mapping
+        Wrong answers that people give, each with what is said to them.
     praise : str
         What is added to a right answer.
     """
 
-    def __init__(self, wanted: str, *mistakes: Wrong, praise: str = "") -> None:
+    def __init__(self, wanted: str, mistakes: Mapping[Any, str], praise: str = "") -> None:
         self.wanted = wanted
-        self.mistakes = mistakes
+        self.mistakes = tuple(mistakes.items())
         self.praise = praise
 
     @property
@@ -239,7 +227,7 @@ class Numeric(Judge):
 
     Parameters
     ----------
-    wanted, *mistakes, praise
+    wanted, mistakes, praise
         As for every `Judge`.
     right : float or numpy.ndarray
         The right answer, computed.
@@ -256,14 +244,14 @@ class Numeric(Judge):
         self,
         wanted: str,
         right: Any,
-        *mistakes: Wrong,
+        mistakes: Mapping[Any, str] = {},
         digits: int = 3,
         within: float | None = None,
         why: str = "",
         praise: str = "",
     ) -> None:
-        known = (Wrong(self.plain(answer), message) for answer, message in mistakes)
-        super().__init__(wanted, *known, praise=praise)
+        super().__init__(wanted, mistakes, praise)
+        self.mistakes = tuple((self.plain(answer), message) for answer, message in self.mistakes)
         self.right = self.plain(right)
         self.digits = digits
         self.within = within
@@ -291,9 +279,8 @@ class Number(Numeric):
         """Return how far an answer may be from the right number, or from that of a mistake."""
         return steady(super().room(np.array(value)))
 
-    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
+    def compare(self, answer: Any, _rng: np.random.Generator) -> Feedback:
         """Say whether the number is close enough, or which mistake it is."""
-        del rng
         value = plain_number(answer)
         off = abs(value - self.right)
         if off <= self.room(self.right):
@@ -320,9 +307,8 @@ class Array(Numeric):
             np.all(np.abs(value - array) <= self.room(array))
         )
 
-    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
+    def compare(self, answer: Any, _rng: np.random.Generator) -> Feedback:
         """Say whether every entry is close enough, or which mistake it is."""
-        del rng
         value = plain_array(answer)
         if mistake := self.mistake(lambda wrong: self.is_like(value, wrong)):
             return mistake
@@ -361,14 +347,13 @@ class Pick(Judge):
     """
 
     def __init__(self, wanted: str, right: str, options: Mapping[str, str]) -> None:
-        wrong = (Wrong(option, message) for option, message in options.items() if option != right)
-        super().__init__(wanted, *wrong, praise=options[right])
+        wrong = {option: message for option, message in options.items() if option != right}
+        super().__init__(wanted, wrong, praise=options[right])
         self.right = right
         self.options = options
 
-    def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:
+    def compare(self, answer: Any, _rng: np.random.Generator) -> Feedback:
         """Say whether the choice is right, or why it is not."""
-        del rng
         known = {letters(option): option for option in self.options}
         option = known.get(letters(answer)) if isinstance(answer, str) else None
         if option is None:
@@ -402,7 +387,7 @@ class Function(Judge):
 
     Parameters
     ----------
-    wanted, *mistakes, praise
+    wanted, mistakes, praise
         As for every `Judge`; `wanted` has the signature: "attention(q, k, v), which returns ...".
     oracle : callable
         Computes what is right, from the same arguments.
@@ -421,11 +406,11 @@ class Function(Judge):
         oracle: Callable[..., Any],
         draw: Callable[[np.random.Generator], list[tuple[Any, ...]]],
         room: Callable[..., Any],
-        *mistakes: Wrong,
+        mistakes: Mapping[Any, str] = {},
         praise: str = "",
         all_digits: bool = False,
     ) -> None:
-        super().__init__(wanted, *mistakes, praise=praise)
+        super().__init__(wanted, mistakes, praise=praise)
         self.oracle = oracle
         self.draw = draw
         self.room = room
@@ -538,7 +523,7 @@ class Example(Judge):
 
     Parameters
     ----------
-    wanted, *mistakes, praise
+    wanted, mistakes, praise
         As for every `Judge`; the message of a mistake is what `fault` says to it.
     fault : callable
         Given the answer and a generator, returns what is wrong with it, or nothing; it may raise
@@ -549,10 +534,10 @@ class Example(Judge):
         self,
         wanted: str,
         fault: Callable[[Any, np.random.Generator], str],
-        *mistakes: Wrong,
+        mistakes: Mapping[Any, str] = {},
         praise: str = "",
     ) -> None:
-        super().__init__(wanted, *mistakes, praise=praise)
+        super().__init__(wanted, mistakes, praise=praise)
         self.fault = fault
 
     def compare(self, answer: Any, rng: np.random.Generator) -> Feedback:

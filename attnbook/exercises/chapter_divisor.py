@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnbook.exercises._judges import Function, Number, Pick
 
 NARROW, WIDE, WIDEST = 64, 256, 576
 CONSTANT, EVEN, SHRINKING = 1.6, 0.4, 0.5
@@ -19,49 +19,43 @@ TELL_DIVISOR = Check(
     a=Number(
         "the divisor of program A",
         math.sqrt(NARROW) / CONSTANT,
-        Wrong(NARROW / CONSTANT, "The width is the variance of a score; σ is its root over τ."),
-        Wrong(NARROW / CONSTANT**2, "This is the square of the divisor."),
-        Wrong(
-            math.sqrt(NARROW) * CONSTANT,
-            "A larger divisor makes the spread smaller: σ and τ are in inverse proportion.",
-        ),
-        Wrong(
-            CONSTANT / math.sqrt(NARROW),
-            "This number multiplies the scores; the divisor is one over it.",
-        ),
+        mistakes={
+            NARROW / CONSTANT: "The width is the variance of a score; σ is its root over τ.",
+            NARROW / CONSTANT**2: "This is the square of the divisor.",
+            math.sqrt(NARROW) * CONSTANT: "A larger divisor makes the spread smaller: "
+            "σ and τ are in inverse proportion.",
+            CONSTANT / math.sqrt(NARROW): "This number multiplies the scores; "
+            "the divisor is one over it.",
+        },
         praise="The same at both widths: a constant.",
     ),
     b=Number(
         "the divisor of program B at a width of 256",
         math.sqrt(WIDE) / EVEN,
-        Wrong(math.sqrt(WIDE), "With √dₖ alone the spread would be one."),
-        Wrong(
-            math.sqrt(WIDE) * EVEN,
-            "A larger divisor makes the spread smaller: σ and τ are in inverse proportion.",
-        ),
-        Wrong(WIDE / EVEN, "The width is the variance of a score; σ is its root over τ."),
-        Wrong(WIDE / EVEN**2, "This is the square of the divisor."),
-        Wrong(math.sqrt(NARROW) / EVEN, "This is its divisor at the other width, 64."),
-        Wrong(1 / EVEN, "By so much it is larger than √dₖ; the divisor itself is asked."),
+        mistakes={
+            math.sqrt(WIDE): "With √dₖ alone the spread would be one.",
+            math.sqrt(WIDE) * EVEN: "A larger divisor makes the spread smaller: "
+            "σ and τ are in inverse proportion.",
+            WIDE / EVEN: "The width is the variance of a score; σ is its root over τ.",
+            WIDE / EVEN**2: "This is the square of the divisor.",
+            math.sqrt(NARROW) / EVEN: "This is its divisor at the other width, 64.",
+            1 / EVEN: "By so much it is larger than √dₖ; the divisor itself is asked.",
+        },
         praise="A constant times √dₖ.",
     ),
     c=Number(
         "the divisor of program C at a width of 576",
         math.sqrt(NARROW) / SHRINKING * WIDEST / NARROW,
-        Wrong(
-            math.sqrt(WIDEST) / SHRINKING,
-            "A divisor that grows like √dₖ would leave the spread as it is, and this one does not.",
-        ),
-        Wrong(
-            math.sqrt(NARROW) / SHRINKING * WIDE / NARROW, "This is its divisor at a width of 256."
-        ),
-        Wrong(math.sqrt(NARROW) / SHRINKING, "This is its divisor at a width of 64."),
-        Wrong(WIDEST, "With dₖ itself the spread would be 1/√dₖ: look at the first width."),
-        Wrong(math.sqrt(WIDEST), "With √dₖ the spread would be one."),
-        Wrong(
-            math.sqrt(NARROW) / SHRINKING * (WIDE / NARROW) ** 2,
-            "This is its divisor at a width of 1024: once more fourfold is too far.",
-        ),
+        mistakes={
+            math.sqrt(WIDEST) / SHRINKING: "A divisor that grows like √dₖ would leave the spread "
+            "as it is, and this one does not.",
+            math.sqrt(NARROW) / SHRINKING * WIDE / NARROW: "This is its divisor at a width of 256.",
+            math.sqrt(NARROW) / SHRINKING: "This is its divisor at a width of 64.",
+            WIDEST: "With dₖ itself the spread would be 1/√dₖ: look at the first width.",
+            math.sqrt(WIDEST): "With √dₖ the spread would be one.",
+            math.sqrt(NARROW) / SHRINKING * (WIDE / NARROW) ** 2: "This is its divisor at a width "
+            "of 1024: once more fourfold is too far.",
+        },
         praise="A constant times dₖ.",
     ),
     d=Pick(
@@ -105,29 +99,24 @@ FOLD_BIAS = Check(
     each=Number(
         "the factor for either matrix",
         SPLIT_WIDTH**-0.25,
-        Wrong(
-            SPLIT_WIDTH**-0.5,
-            "With the whole factor in both matrices the scores are divided by dₖ.",
-        ),
-        Wrong(
-            2 / math.sqrt(SPLIT_WIDTH),
-            "Half of the divisor for each? The two factors multiply; they do not add.",
-        ),
-        Wrong(
-            SPLIT_WIDTH**0.25, "By this number each matrix is divided; the factor is one over it."
-        ),
+        mistakes={
+            SPLIT_WIDTH**-0.5: "With the whole factor in both matrices the scores are "
+            "divided by dₖ.",
+            2 / math.sqrt(SPLIT_WIDTH): "Half of the divisor for each? The two factors multiply; "
+            "they do not add.",
+            SPLIT_WIDTH**0.25: "By this number each matrix is divided; the factor is one over it.",
+        },
         praise="Squared it is 1/√dₖ.",
     ),
     kernel=Number(
         "the factor for the query weights",
         math.sqrt(KERNEL_WIDTH) / KERNEL_WIDTH,
-        Wrong(
-            math.sqrt(KERNEL_WIDTH),
-            "This makes the scores larger. Do they have to become larger or smaller "
-            "than the kernel leaves them?",
-        ),
-        Wrong(1 / KERNEL_WIDTH, "The kernel divides once more: now it is by dₖ and by √dₖ."),
-        Wrong(1, "As they are, the scores get divided by √dₖ, and not by dₖ."),
+        mistakes={
+            math.sqrt(KERNEL_WIDTH): "This makes the scores larger. "
+            "Do they have to become larger or smaller than the kernel leaves them?",
+            1 / KERNEL_WIDTH: "The kernel divides once more: now it is by dₖ and by √dₖ.",
+            1: "As they are, the scores get divided by √dₖ, and not by dₖ.",
+        },
     ),
     fold=Function(
         "fold(w_q, b_q, n_heads), which returns the folded weights with the folded bias as one "
@@ -135,45 +124,29 @@ FOLD_BIAS = Check(
         folded,
         draw_projections,
         folding_room,
-        Wrong(
-            lambda w_q, b_q, n: np.vstack([w_q / np.sqrt(w_q.shape[1] // n), b_q]),
-            "The bias was not folded: it is a part of the query, and the division met it too.",
-        ),
-        Wrong(
-            lambda w_q, b_q, n: np.vstack([w_q, b_q]) * np.sqrt(w_q.shape[1] // n),
-            "You multiplied by √dₖ; it is a division that moves into the weights.",
-        ),
-        Wrong(
-            lambda w_q, b_q, _: np.vstack([w_q, b_q]) / np.sqrt(w_q.shape[1]),
-            "You took all columns for dₖ; they belong to several heads, and a head has "
-            "only its own.",
-        ),
-        Wrong(
-            lambda w_q, b_q, _: np.vstack([w_q, b_q]) / np.sqrt(w_q.shape[0]),
-            "You took the rows of the weights for dₖ; their number is the model width.",
-        ),
-        Wrong(
-            lambda w_q, b_q, n: np.vstack([w_q, b_q]) / np.sqrt(w_q.shape[0] / n),
-            "You took model width over heads for dₖ. That need not be the width of a "
-            "head: count its columns.",
-        ),
-        Wrong(
-            lambda w_q, b_q, n: np.vstack([w_q, b_q]) / np.sqrt(n),
-            "You divided by the root of the number of heads; the width of one head is asked.",
-        ),
-        Wrong(
-            lambda w_q, b_q, n: np.vstack([w_q, b_q]) / (w_q.shape[1] // n),
-            "You divided by dₖ; the root is missing.",
-        ),
-        Wrong(
-            lambda w_q, b_q, n: np.vstack([w_q, b_q]) / (w_q.shape[1] // n) ** 0.25,
-            "This is the half that goes into the queries if the keys get the other. "
-            "Here the keys stay as they are.",
-        ),
-        Wrong(
-            lambda w_q, _, n: w_q / np.sqrt(w_q.shape[1] // n),
-            "The bias is missing: it is asked as one more row, folded like the weights.",
-        ),
+        mistakes={
+            (lambda w_q, b_q, n: np.vstack([w_q / np.sqrt(w_q.shape[1] // n), b_q])): "The bias "
+            "was not folded: it is a part of the query, and the division met it too.",
+            (lambda w_q, b_q, n: np.vstack([w_q, b_q]) * np.sqrt(w_q.shape[1] // n)): "You "
+            "multiplied by √dₖ; it is a division that moves into the weights.",
+            (lambda w_q, b_q, _: np.vstack([w_q, b_q]) / np.sqrt(w_q.shape[1])): "You took all "
+            "columns for dₖ; they belong to several heads, and a head has only its own.",
+            (lambda w_q, b_q, _: np.vstack([w_q, b_q]) / np.sqrt(w_q.shape[0])): "You took the "
+            "rows of the weights for dₖ; their number is the model width.",
+            (lambda w_q, b_q, n: np.vstack([w_q, b_q]) / np.sqrt(w_q.shape[0] / n)): "You took "
+            "model width over heads for dₖ. "
+            "That need not be the width of a head: count its columns.",
+            (lambda w_q, b_q, n: np.vstack([w_q, b_q]) / np.sqrt(n)): "You divided by the root of "
+            "the number of heads; the width of one head is asked.",
+            (lambda w_q, b_q, n: np.vstack([w_q, b_q]) / (w_q.shape[1] // n)): "You divided by dₖ; "
+            "the root is missing.",
+            (
+                lambda w_q, b_q, n: np.vstack([w_q, b_q]) / (w_q.shape[1] // n) ** 0.25
+            ): "This is the half that goes into the queries if the keys "
+            "get the other. Here the keys stay as they are.",
+            (lambda w_q, _, n: w_q / np.sqrt(w_q.shape[1] // n)): "The bias is missing: "
+            "it is asked as one more row, folded like the weights.",
+        },
     ),
 )
 
@@ -210,50 +183,33 @@ STAND_OUT = Check(
     rival=Number(
         "the expected exponential of a random key's logit, for a query with ‖q‖² = dₖ exactly",
         math.exp(0.5),
-        Wrong(
-            1,
-            "This is the exponential of the mean logit. The mean of the exponentials "
-            "is larger: high logits gain more than low ones lose.",
-        ),
-        Wrong(math.e, "A standard normal g has E[exp(tg)] = exp(t²/2); the half is missing."),
-        Wrong(0.5, "This is the logarithm of what is asked."),
+        mistakes={
+            1: "This is the exponential of the mean logit. "
+            "The mean of the exponentials is larger: high logits gain more than low ones lose.",
+            math.e: "A standard normal g has E[exp(tg)] = exp(t²/2); the half is missing.",
+            0.5: "This is the logarithm of what is asked.",
+        },
     ),
     log_advantage=Function(
         "log_advantage(tau, rho, d_k), which returns ln A",
         log_advantage,
         draw_divisors,
         advantage_room,
-        Wrong(
-            lambda tau, rho, d_k: rho * d_k / tau,
-            "This is the mean logit of the aligned key alone; the random keys are missing.",
-        ),
-        Wrong(
-            lambda tau, rho, d_k: rho * d_k / tau - d_k / tau**2,
-            "From the random keys the variance of a logit came; half of it is the log "
-            "of their mean exponential.",
-        ),
-        Wrong(
-            lambda tau, rho, d_k: rho * d_k / tau - d_k / (2 * tau),
-            "The variance of a random logit is dₖ/τ²: the square of τ is missing.",
-        ),
-        Wrong(
-            lambda _tau, rho, d_k: rho * np.sqrt(d_k),
-            "This is the lead in standard deviations of the random keys, which no "
-            "divisor changes; ln A is asked.",
-        ),
-        Wrong(
-            lambda tau, rho, d_k: rho * d_k * tau - d_k * tau**2 / 2,
-            "You multiplied the scores by τ; they are divided by it.",
-        ),
-        Wrong(
-            lambda tau, rho, d_k: rho * d_k / tau - rho**2 * d_k / (2 * tau**2),
-            "You took the mean exponential of the aligned key too; of that key the "
-            "mean logit is asked.",
-        ),
-        *Wrong.each(
-            (
-                through_exponentials
-                for through_exponentials in (
+        mistakes={
+            (lambda tau, rho, d_k: rho * d_k / tau): "This is the mean logit of the aligned key "
+            "alone; the random keys are missing.",
+            (lambda tau, rho, d_k: rho * d_k / tau - d_k / tau**2): "From the random keys the "
+            "variance of a logit came; half of it is the log of their mean exponential.",
+            (lambda tau, rho, d_k: rho * d_k / tau - d_k / (2 * tau)): "The variance of a random "
+            "logit is dₖ/τ²: the square of τ is missing.",
+            (lambda _tau, rho, d_k: rho * np.sqrt(d_k)): "This is the lead in standard deviations "
+            "of the random keys, which no divisor changes; ln A is asked.",
+            (lambda tau, rho, d_k: rho * d_k * tau - d_k * tau**2 / 2): "You multiplied the scores "
+            "by τ; they are divided by it.",
+            (lambda tau, rho, d_k: rho * d_k / tau - rho**2 * d_k / (2 * tau**2)): "You took the "
+            "mean exponential of the aligned key too; of that key the mean logit is asked.",
+            **dict.fromkeys(
+                (
                     lambda tau, rho, d_k: np.log(np.exp(log_advantage(tau, rho, d_k))),
                     lambda tau, rho, d_k: np.log(
                         np.exp(rho * d_k / tau) / np.exp(d_k / (2 * tau**2))
@@ -262,37 +218,29 @@ STAND_OUT = Check(
                     lambda tau, rho, d_k: math.log(
                         math.exp(rho * d_k / tau) / math.exp(d_k / (2 * tau**2))
                     ),
-                )
+                ),
+                "For large scores A is no float any more, or a part of it is not. "
+                "Take the logarithm on paper.",
             ),
-            "For large scores A is no float any more, or a part of it is not. Take "
-            "the logarithm on paper.",
-        ),
-        Wrong(
-            lambda tau, rho, d_k: np.exp(rho * d_k / tau - d_k / (2 * tau**2)),
-            "This is A; its logarithm is asked.",
-        ),
-        Wrong(
-            lambda tau, rho, d_k: rho * d_k / tau + d_k / (2 * tau**2),
-            "The random keys work against the aligned one: their term has the wrong sign.",
-        ),
+            (lambda tau, rho, d_k: np.exp(rho * d_k / tau - d_k / (2 * tau**2))): "This is A; its "
+            "logarithm is asked.",
+            (lambda tau, rho, d_k: rho * d_k / tau + d_k / (2 * tau**2)): "The random keys work "
+            "against the aligned one: their term has the wrong sign.",
+        },
     ),
     best=Number(
         "the best divisor for ρ = 0.2",
         1 / RHO,
-        Wrong(
-            math.sqrt(RIVAL_WIDTH),
-            "This is √dₖ at a width of 64. Put it into the derivative: is that zero?",
-        ),
-        Wrong(
-            RIVAL_WIDTH, "This is dₖ at a width of 64. Put it into the derivative: is that zero?"
-        ),
-        Wrong(RHO, "This number multiplies the scores at their best; the divisor is one over it."),
-        Wrong(2 / RHO, "Twice too large: did the half get lost in the second term?"),
-        Wrong(
-            1 / (2 * RHO),
-            "Here both terms are equal and A is one: the aligned key has no advantage.",
-        ),
-        Wrong(1 / RHO**2, "The derivative of 1/τ² is −2/τ³: a power of τ got lost."),
+        mistakes={
+            math.sqrt(RIVAL_WIDTH): "This is √dₖ at a width of 64. "
+            "Put it into the derivative: is that zero?",
+            RIVAL_WIDTH: "This is dₖ at a width of 64. Put it into the derivative: is that zero?",
+            RHO: "This number multiplies the scores at their best; the divisor is one over it.",
+            2 / RHO: "Twice too large: did the half get lost in the second term?",
+            1 / (2 * RHO): "Here both terms are equal and A is one: "
+            "the aligned key has no advantage.",
+            1 / RHO**2: "The derivative of 1/τ² is −2/τ³: a power of τ got lost.",
+        },
         praise="The width has dropped out.",
     ),
     wider=Pick(
@@ -307,28 +255,20 @@ STAND_OUT = Check(
     width=Number(
         "the smallest width at which the best divisor makes A at least 1024, a whole number",
         math.ceil(FITTING),
-        Wrong(FITTING, "There A is 1024, but a width is a whole number: which one is enough?"),
-        Wrong(math.floor(FITTING), "At this width A is still a little below 1024."),
-        Wrong(
-            math.ceil(FITTING / 2),
-            "At the best divisor ln A is half of what the first term alone would be.",
-        ),
-        Wrong(
-            math.ceil(FITTING * RHO),
-            "The correlation comes in twice: in the lead, and in the divisor. Square it.",
-        ),
-        Wrong(
-            math.ceil(2 * math.log2(RIVALS) / RHO**2),
-            "Your logarithm is that of base two; the exponential asks for the natural one.",
-        ),
-        Wrong(
-            math.ceil(2 * math.log10(RIVALS) / RHO**2),
-            "Your logarithm is that of base ten; the exponential asks for the natural one.",
-        ),
-        Wrong(
-            math.ceil(((math.log(RIVALS) + 0.5) / RHO) ** 2),
-            "This is the width for the divisor √dₖ; the best divisor gets there earlier.",
-        ),
+        mistakes={
+            FITTING: "There A is 1024, but a width is a whole number: which one is enough?",
+            math.floor(FITTING): "At this width A is still a little below 1024.",
+            math.ceil(FITTING / 2): "At the best divisor ln A is half of what the first term "
+            "alone would be.",
+            math.ceil(FITTING * RHO): "The correlation comes in twice: "
+            "in the lead, and in the divisor. Square it.",
+            math.ceil(2 * math.log2(RIVALS) / RHO**2): "Your logarithm is that of base two; "
+            "the exponential asks for the natural one.",
+            math.ceil(2 * math.log10(RIVALS) / RHO**2): "Your logarithm is that of base ten; "
+            "the exponential asks for the natural one.",
+            math.ceil(((math.log(RIVALS) + 0.5) / RHO) ** 2): "This is the width for the divisor "
+            "√dₖ; the best divisor gets there earlier.",
+        },
         within=0.2,
         why="A whole number is asked.",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from attnbook.exercises._judges import (
     Number,
     Pick,
     Unfit,
-    Wrong,
     plain_array,
     received,
 )
@@ -31,20 +30,24 @@ SPREAD = Check(
     plain=Number(
         "the standard deviation of q·k",
         math.sqrt(D_K),
-        Wrong(D_K, "This is the variance of q·k; its square root is asked."),
-        Wrong(2 * math.sqrt(D_K), "Each product has variance one, not four."),
+        mistakes={
+            D_K: "This is the variance of q·k; its square root is asked.",
+            2 * math.sqrt(D_K): "Each product has variance one, not four.",
+        },
         praise="It grows like the root of the width.",
     ),
     root=Number(
         "the standard deviation of q·k/√dₖ",
         1.0,
-        Wrong(math.sqrt(D_K), "Dividing by a constant divides the standard deviation by it."),
-        Wrong(D_K**0.25, "You divided by the root of √dₖ: a standard deviation takes no root."),
+        mistakes={
+            math.sqrt(D_K): "Dividing by a constant divides the standard deviation by it.",
+            D_K**0.25: "You divided by the root of √dₖ: a standard deviation takes no root.",
+        },
     ),
     full=Number(
         "the standard deviation of q·k/dₖ",
         1 / math.sqrt(D_K),
-        Wrong(1 / D_K, "This is the variance of q·k/dₖ; its square root is asked."),
+        mistakes={1 / D_K: "This is the variance of q·k/dₖ; its square root is asked."},
     ),
 )
 
@@ -64,48 +67,51 @@ LEAD = Check(
     x_half=Number(
         "the x at which p is 0.5",
         lead_for(0.5),
-        Wrong(lead_for(0.5, 4), "The first key is no rival of its own: three others are left."),
-        Wrong(0, "Without a lead all four keys have the same weight, a quarter."),
-        Wrong(math.log10(RIVALS), "Softmax has the base e, so take the natural logarithm."),
+        mistakes={
+            lead_for(0.5, 4): "The first key is no rival of its own: three others are left.",
+            0: "Without a lead all four keys have the same weight, a quarter.",
+            math.log10(RIVALS): "Softmax has the base e, so take the natural logarithm.",
+        },
     ),
     x_nearly=Number(
         "the x at which p is 0.99, to three digits",
         lead_for(HIGH),
-        Wrong(lead_for(HIGH, 1), "That beats one rival; there are three."),
-        Wrong(lead_for(HIGH, 4), "The first key is no rival of its own: three others are left."),
-        Wrong(
-            math.log(RIVALS / (1 - HIGH)),
-            "Either you took 1/(1 − p) for the odds, which are p/(1 − p), or you "
-            "rounded to two digits; three are asked.",
-        ),
-        Wrong(math.log10(297), "Softmax has the base e, so take the natural logarithm."),
+        mistakes={
+            lead_for(HIGH, 1): "That beats one rival; there are three.",
+            lead_for(HIGH, 4): "The first key is no rival of its own: three others are left.",
+            math.log(RIVALS / (1 - HIGH)): "Either you took 1/(1 − p) for the odds, "
+            "which are p/(1 − p), or you rounded to two digits; three are asked.",
+            math.log10(297): "Softmax has the base e, so take the natural logarithm.",
+        },
     ),
     x_flat=Number(
         "the x at which the slope has fallen to a tenth",
         lead_for(FLAT),
-        Wrong(lead_for(1 - FLAT), "There the slope is still growing; go beyond the steepest."),
-        Wrong(lead_for(FLAT, 1), "That is for one rival; there are three."),
-        Wrong(FLAT, "This is the weight at that point; the lead x is asked."),
-        Wrong(
-            lead_for((1 + math.sqrt(1 - 4 * TENTH)) / 2),
-            "There the slope is 0.1; a tenth of its largest value is asked.",
-        ),
+        mistakes={
+            lead_for(1 - FLAT): "There the slope is still growing; go beyond the steepest.",
+            lead_for(FLAT, 1): "That is for one rival; there are three.",
+            FLAT: "This is the weight at that point; the lead x is asked.",
+            lead_for((1 + math.sqrt(1 - 4 * TENTH)) / 2): "There the slope is 0.1; "
+            "a tenth of its largest value is asked.",
+        },
     ),
     slope_left=Number(
         "the part of the largest slope that is left where p is 0.99",
         4 * HIGH * (1 - HIGH),
-        Wrong(HIGH * (1 - HIGH), "This is the slope itself; divide it by the largest slope."),
-        Wrong(400 * HIGH * (1 - HIGH), "This is in percent; a part of one is asked."),
+        mistakes={
+            HIGH * (1 - HIGH): "This is the slope itself; divide it by the largest slope.",
+            400 * HIGH * (1 - HIGH): "This is in percent; a part of one is asked.",
+        },
         digits=2,
     ),
     weight_flat=Number(
         "the weight at which the slope has fallen to a tenth",
         FLAT,
-        Wrong(1 - FLAT, "This is the other root, before the steepest point."),
-        Wrong(
-            (1 + math.sqrt(1 - 4 * TENTH)) / 2,
-            "There the slope is 0.1; a tenth of its largest value is asked.",
-        ),
+        mistakes={
+            1 - FLAT: "This is the other root, before the steepest point.",
+            (1 + math.sqrt(1 - 4 * TENTH)) / 2: "There the slope is 0.1; "
+            "a tenth of its largest value is asked.",
+        },
     ),
 )
 
@@ -124,7 +130,7 @@ def best_rate(arm: str, best: float, messages: tuple[str, ...]) -> Number:
     return Number(
         f"the learning rate, of the five, that is best for {arm}",
         best,
-        *map(Wrong, others, messages),
+        mistakes=dict(zip(others, messages, strict=True)),
         digits=2,
         praise="It is inside the grid, so neither a smaller nor a larger rate is missing.",
     )
@@ -156,7 +162,7 @@ ABLATION = Check(
         "a bound that the better arm's loss keeps on all five seeds with a tenth to spare, and "
         "that is at most ten times the largest loss of its first four",
         0.062,
-        Wrong(1.0, "This is what predicting zero costs; the better arm is far below it."),
+        mistakes={1.0: "This is what predicting zero costs; the better arm is far below it."},
         within=0.05,
         why="The largest loss is 0.01102; a bound may be 1.09 to ten times that, with room for "
         "rounding it to two digits.",
@@ -197,11 +203,11 @@ WHY = "four standard errors of a mean over 2000 rows"
 KEYS = 256
 
 
-def measured(wanted: str, name: str, *mistakes: Wrong) -> Number:
+def measured(wanted: str, name: str, mistakes: Mapping[float, str] = {}) -> Number:
     """Return the question for a mean over random rows; four standard errors are allowed."""
     mean, deviation = STATISTICS[name]
     within = 4 * deviation / math.sqrt(ROWS)
-    return Number(wanted, mean, *mistakes, within=within, why=WHY)
+    return Number(wanted, mean, mistakes, within=within, why=WHY)
 
 
 COLD_FORMULA = math.log(KEYS) - 2**2 / 2
@@ -211,41 +217,45 @@ TEMPERATURE = Check(
     top_weight=measured(
         "the mean top weight at half of √dₖ",
         "top",
-        Wrong(0.043168, "This is the top weight at √dₖ itself."),
-        Wrong(0.74533, "These rows are not divided: divide the scores by half of √dₖ."),
+        mistakes={
+            0.043168: "This is the top weight at √dₖ itself.",
+            0.74533: "These rows are not divided: divide the scores by half of √dₖ.",
+        },
     ),
     nats_half=measured(
         "the mean entropy in nats at half of √dₖ",
         "nats",
-        Wrong(
-            (STATISTICS["nats"][0] / math.log(2) + 5.420885) / 2,  # the two nearly agree
-            "Either this is in bits, and the natural logarithm is asked, or you turned "
-            "the other way: half of √dₖ is the lower temperature.",
-        ),
-        Wrong(COLD_FORMULA, "This is the formula; the mean over random rows is asked."),
+        mistakes={
+            (STATISTICS["nats"][0] / math.log(2) + 5.420885) / 2: "Either this is in bits, "
+            "and the natural logarithm is asked, or you turned the other way: "
+            "half of √dₖ is the lower temperature.",
+            COLD_FORMULA: "This is the formula; the mean over random rows is asked.",
+        },
     ),
     used_half=measured(
         "the mean effective positions at half of √dₖ",
         "used_half",
-        Wrong(226.153, "You turned the other way: half of √dₖ is the lower temperature."),
-        Wrong(
-            math.exp(STATISTICS["nats"][0]),
-            "This is the exponential of the mean entropy; average the exponentials instead.",
-        ),
+        mistakes={
+            226.153: "You turned the other way: half of √dₖ is the lower temperature.",
+            math.exp(STATISTICS["nats"][0]): "This is the exponential of the mean entropy; "
+            "average the exponentials instead.",
+        },
     ),
     used_usual=measured("the mean effective positions at √dₖ", "used_usual"),
     used_double=measured(
         "the mean effective positions at twice √dₖ",
         "used_double",
-        Wrong(49.3188, "You turned the other way: twice √dₖ is the higher temperature."),
+        mistakes={49.3188: "You turned the other way: twice √dₖ is the higher temperature."},
     ),
     by_formula=Number(
         "what the formula gives for the entropy at half of √dₖ",
         COLD_FORMULA,
-        Wrong(math.log(KEYS) - 1 / 8, "At half of the temperature σ is twice as large."),
-        Wrong(math.log(KEYS) - 1, "The formula has σ squared, and a half."),
-        Wrong(math.log(KEYS) - 4, "The formula takes half of σ²."),
-        Wrong(COLD_FORMULA / math.log(2), "This is in bits; take the natural logarithm."),
+        mistakes={
+            math.log(KEYS) - 1 / 8: "At half of the temperature σ is twice as large.",
+            math.log(KEYS) - 1: "The formula has σ squared, and a half.",
+            math.log(KEYS) - 4: "The formula takes half of σ².",
+            COLD_FORMULA / math.log(2): "This is in bits; take the natural logarithm.",
+        },
     ),
     fails=Pick(
         "where the formula is off by more than 0.1 nats",
@@ -265,12 +275,11 @@ def jacobian(weights: np.ndarray) -> np.ndarray:
     return weights[:, None] * (np.eye(weights.size) - weights)
 
 
-def jacobian_room(right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
+def jacobian_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     """Allow 4 eps of the column's weight: p_j - p_i p_j is rounded twice, by eps/2 of p_j at most.
 
     What underflows may be off by a few of the smallest numbers of its type.
     """
-    del right
     (weights,) = arguments
     tiny = np.finfo(np.float32 if eps > np.finfo(float).eps else float).tiny
     return 4 * (eps * weights + tiny)
@@ -293,9 +302,8 @@ DECIDED = (
 )
 
 
-def fault_of_row(answer: Any, rng: np.random.Generator) -> str:
+def fault_of_row(answer: Any, _rng: np.random.Generator) -> str:
     """Say why a row is no row of weights that beats the three, or nothing."""
-    del rng
     weights = plain_array(answer).astype(float)
     if weights.shape != (4,):
         return "Four weights are asked, in one row."
@@ -317,43 +325,44 @@ JACOBIAN = Check(
         jacobian,
         draw_weights,
         jacobian_room,
-        Wrong(
-            lambda p: np.diag(p * (1 - p)),
-            "Off-diagonal entries are missing: raising one score lowers the other weights.",
-        ),
-        Wrong(lambda p: p * (1 - p), "You returned the diagonal only; a matrix is asked."),
-        Wrong(
-            lambda p: -np.outer(p, p), "The diagonal lacks its first term: δᵢⱼ is one where i = j."
-        ),
-        Wrong(
-            lambda p: np.outer(p, p) - np.diag(p),
-            "The sign is wrong: a higher score raises its own weight.",
-        ),
-        Wrong(lambda p: np.eye(p.size) - p, "This is the derivative of ln pᵢ; multiply by pᵢ."),
-        Wrong(
-            lambda p: np.outer(p, 1 - p),
-            "In pᵢ(δᵢⱼ − pⱼ) the δ is zero off the diagonal; you put one everywhere.",
-        ),
+        mistakes={
+            (lambda p: np.diag(p * (1 - p))): "Off-diagonal entries are missing: "
+            "raising one score lowers the other weights.",
+            (lambda p: p * (1 - p)): "You returned the diagonal only; a matrix is asked.",
+            (lambda p: -np.outer(p, p)): "The diagonal lacks its first term: "
+            "δᵢⱼ is one where i = j.",
+            (lambda p: np.outer(p, p) - np.diag(p)): "The sign is wrong: "
+            "a higher score raises its own weight.",
+            (lambda p: np.eye(p.size) - p): "This is the derivative of ln pᵢ; multiply by pᵢ.",
+            (lambda p: np.outer(p, 1 - p)): "In pᵢ(δᵢⱼ − pⱼ) the δ is zero off the diagonal; "
+            "you put one everywhere.",
+        },
     ),
     first_entry=Number(
         "the largest entry of the matrix of the peaked row",
         PEAKED[0] * (1 - PEAKED[0]),
-        Wrong(PEAKED[0], "This is the weight; multiply by what is left for the others."),
-        Wrong(PEAKED[1] * (1 - PEAKED[1]), "A later diagonal entry; the first one is larger."),
+        mistakes={
+            PEAKED[0]: "This is the weight; multiply by what is left for the others.",
+            PEAKED[1] * (1 - PEAKED[1]): "A later diagonal entry; the first one is larger.",
+        },
     ),
     beside=Number(
         "an entry of the uniform row's matrix off the diagonal",
         -1 / 16,
-        Wrong(1 / 16, "The sign is wrong: raising one score lowers the other weights."),
-        Wrong(3 / 16, "This is the diagonal; an entry off it is asked."),
-        Wrong(0, "A score acts on the other weights too, as they share one sum."),
+        mistakes={
+            1 / 16: "The sign is wrong: raising one score lowers the other weights.",
+            3 / 16: "This is the diagonal; an entry off it is asked.",
+            0: "A score acts on the other weights too, as they share one sum.",
+        },
     ),
     uniform_squares=Number(
         "the sum of the squares of the uniform row's matrix",
         3 / 16,
-        Wrong(4 * (3 / 16) ** 2, "That is the diagonal's part; the other entries are missing."),
-        Wrong(math.sqrt(3) / 4, "This is the root of it, the norm; no root is asked."),
-        Wrong(12 / 256, "The diagonal's part is missing."),
+        mistakes={
+            4 * (3 / 16) ** 2: "That is the diagonal's part; the other entries are missing.",
+            math.sqrt(3) / 4: "This is the root of it, the norm; no root is asked.",
+            12 / 256: "The diagonal's part is missing.",
+        },
     ),
     most=Pick(
         "which of the three rows has the largest sum of squares",
@@ -367,11 +376,13 @@ JACOBIAN = Check(
     tie=Example(
         "a row of four weights whose sum of squares is a tenth above all three, or more",
         fault_of_row,
-        Wrong([0.25, 0.25, 0.25], "Four weights are asked, in one row."),
-        Wrong([1.5, -0.5, 0, 0], "A weight is negative, or no number at all."),
-        Wrong([0.5, 0.5, 0.5, 0.5], "Weights sum to one, and these do not."),
-        Wrong([0.25, 0.25, 0.25, 0.25], SPREAD_OUT),
-        Wrong([1, 0, 0, 0], DECIDED),
+        mistakes={
+            (0.25, 0.25, 0.25): "Four weights are asked, in one row.",
+            (1.5, -0.5, 0, 0): "A weight is negative, or no number at all.",
+            (0.5, 0.5, 0.5, 0.5): "Weights sum to one, and these do not.",
+            (0.25, 0.25, 0.25, 0.25): SPREAD_OUT,
+            (1, 0, 0, 0): DECIDED,
+        },
         praise="Being undecided between few keys beats being undecided between all.",
     ),
 )
@@ -386,13 +397,12 @@ def kurtosis(fourth_q: float, fourth_k: float, d_k: int) -> float:
     return (fourth_q * fourth_k - 3) / d_k
 
 
-def kurtosis_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def kurtosis_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     """Allow a few roundings of the product, the difference and the quotient.
 
     A reader who sums the fourth moment first subtracts three from a number that is not divided
     by the width any more, so that three itself is rounded at its own size.
     """
-    del right
     fourth_q, fourth_k, d_k = arguments
     return 4 * eps * ((abs(fourth_q * fourth_k) + 3) / d_k + 3)
 
@@ -406,12 +416,11 @@ def draw_moments(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return [(3.0, 3.0, 64), (1.0, 1.0, 1), (1.0, 3.0, 7), (1e6, 2.0, 5), *drawn]
 
 
-def fault_of_law(answer: Any, rng: np.random.Generator) -> str:
+def fault_of_law(answer: Any, _rng: np.random.Generator) -> str:
     """Say why a law on a few points is not the one asked for, or nothing.
 
     Values may be rounded to three decimals, hence the tolerance of a hundredth.
     """
-    del rng
     table = plain_array(answer).astype(float)
     if table.ndim != 2 or len(table) != 2:
         return "Two rows are asked, values and probabilities."
@@ -436,29 +445,25 @@ KURTOSIS = Check(
     terms_of_four=Number(
         "how many terms of E[z⁴] have four equal indices, at dₖ = 4",
         COUNTED,
-        Wrong(COUNTED**4, "These are all terms; in the ones asked i, j, l and h are equal."),
-        Wrong(1, "That index can be any of the dₖ."),
+        mistakes={
+            COUNTED**4: "These are all terms; in the ones asked i, j, l and h are equal.",
+            1: "That index can be any of the dₖ.",
+        },
     ),
     terms_of_pairs=Number(
         "how many terms with two different indices, twice each, survive at dₖ = 4",
         3 * COUNTED * (COUNTED - 1),
-        Wrong(
-            COUNTED * (COUNTED - 1),
-            "Four places split into two pairs in more than one way; count them.",
-        ),
-        Wrong(
-            6 * COUNTED * (COUNTED - 1),
-            "You counted each term twice: choosing two places chooses the other two.",
-        ),
-        Wrong(3 * COUNTED**2, "The two indices differ: where they are equal, all four are."),
-        Wrong(
-            3 * COUNTED * (COUNTED - 1) // 2,
-            "The pairs are told apart by their places, so the order of indices counts.",
-        ),
-        Wrong(
-            3 * COUNTED * (COUNTED - 1) + COUNTED,
-            "The terms with four equal indices are another group; leave them out.",
-        ),
+        mistakes={
+            COUNTED * (COUNTED - 1): "Four places split into two pairs in more than one "
+            "way; count them.",
+            6 * COUNTED * (COUNTED - 1): "You counted each term twice: "
+            "choosing two places chooses the other two.",
+            3 * COUNTED**2: "The two indices differ: where they are equal, all four are.",
+            3 * COUNTED * (COUNTED - 1) // 2: "The pairs are told apart by their places, "
+            "so the order of indices counts.",
+            3 * COUNTED * (COUNTED - 1) + COUNTED: "The terms with four equal indices are another "
+            "group; leave them out.",
+        },
         digits=4,
     ),
     excess=Function(
@@ -466,57 +471,53 @@ KURTOSIS = Check(
         kurtosis,
         draw_moments,
         kurtosis_room,
-        Wrong(lambda a, b, d: a * b / d - 3, "The 3 is divided by the width, too."),
-        Wrong(lambda a, b, d: (a + b - 3) / d, "The fourth moments multiply, as xᵢ = qᵢkᵢ."),
-        Wrong(lambda a, b, d: a * b - 3, "This is the kurtosis of one product; d of them add."),
-        Wrong(
-            lambda a, b, d: (a * b - 3) / d**2,
-            "You divided once too often: d products, over the square of the variance d.",
-        ),
-        Wrong(lambda a, b, d: a * b / d, "The 3 of the surviving pairs is missing."),
-        Wrong(
-            lambda a, b, d: (a * b - 3) / d + 3,
-            "This is the kurtosis; of the excess, three is subtracted.",
-        ),
-        Wrong(
-            lambda a, b, d: (a - 3) * (b - 3) / d,
-            "Fourth moments multiply, excesses do not: subtract 3 from the product.",
-        ),
+        mistakes={
+            (lambda a, b, d: a * b / d - 3): "The 3 is divided by the width, too.",
+            (lambda a, b, d: (a + b - 3) / d): "The fourth moments multiply, as xᵢ = qᵢkᵢ.",
+            (lambda a, b, d: a * b - 3): "This is the kurtosis of one product; d of them add.",
+            (lambda a, b, d: (a * b - 3) / d**2): "You divided once too often: "
+            "d products, over the square of the variance d.",
+            (lambda a, b, d: a * b / d): "The 3 of the surviving pairs is missing.",
+            (lambda a, b, d: (a * b - 3) / d + 3): "This is the kurtosis; "
+            "of the excess, three is subtracted.",
+            (lambda a, b, d: (a - 3) * (b - 3) / d): "Fourth moments multiply, excesses do not: "
+            "subtract 3 from the product.",
+        },
     ),
     kappa_signs=Number(
         "the excess kurtosis times dₖ for random signs",
         -2,
-        Wrong(1, "This is the fourth moment of a product; three is subtracted."),
-        Wrong(2, "The sign is wrong: signs have lighter tails than the normal law."),
-        Wrong(-3, "The fourth moment of a sign is not zero."),
+        mistakes={
+            1: "This is the fourth moment of a product; three is subtracted.",
+            2: "The sign is wrong: signs have lighter tails than the normal law.",
+            -3: "The fourth moment of a sign is not zero.",
+        },
     ),
     kappa_uniform=Number(
         "the excess kurtosis times dₖ for the uniform law",
         (9 / 5) ** 2 - 3,
-        Wrong(9 / 5 - 3, "This is the uniform law's own excess kurtosis: two moments multiply."),
-        Wrong(1 / 25 - 3, "Between −1 and 1 the variance is 1/3; it has to be one."),
-        Wrong((9 / 5) ** 2, "Three is still to be subtracted."),
-        Wrong(
-            (9 / 5 - 3) ** 2,
-            "Fourth moments multiply, excesses do not: subtract 3 from the product.",
-        ),
+        mistakes={
+            9 / 5 - 3: "This is the uniform law's own excess kurtosis: two moments multiply.",
+            1 / 25 - 3: "Between −1 and 1 the variance is 1/3; it has to be one.",
+            (9 / 5) ** 2: "Three is still to be subtracted.",
+            (9 / 5 - 3) ** 2: "Fourth moments multiply, excesses do not: "
+            "subtract 3 from the product.",
+        },
     ),
     three_points=Example(
         "such a law on a few points: two rows, its values and their probabilities",
         fault_of_law,
-        Wrong([1, 0, -1], "Two rows are asked, values and probabilities."),
-        Wrong([[np.inf, 0], [0, 1]], "An entry is infinite, or no number at all."),
-        Wrong([[-1, 0, 1], [1, -1, 1]], "A probability is negative."),
-        Wrong(
-            [[-1, 0, 1], [1, 1, 1]],
-            "The probabilities, which are the second row, do not sum to one.",
-        ),
-        Wrong([[0, 1, 2], [0.25, 0.5, 0.25]], "Its mean is not zero."),
-        Wrong([[-1, 0, 1], [0.25, 0.5, 0.25]], "Its variance is not one."),
-        Wrong(
-            [[-2, 0, 2], [1 / 8, 3 / 4, 1 / 8]],
-            "Mean and variance fit, but its fourth moment gives another kurtosis.",
-        ),
+        mistakes={
+            (1, 0, -1): "Two rows are asked, values and probabilities.",
+            ((np.inf, 0), (0, 1)): "An entry is infinite, or no number at all.",
+            ((-1, 0, 1), (1, -1, 1)): "A probability is negative.",
+            ((-1, 0, 1), (1, 1, 1)): "The probabilities, "
+            "which are the second row, do not sum to one.",
+            ((0, 1, 2), (0.25, 0.5, 0.25)): "Its mean is not zero.",
+            ((-1, 0, 1), (0.25, 0.5, 0.25)): "Its variance is not one.",
+            ((-2, 0, 2), (1 / 8, 3 / 4, 1 / 8)): "Mean and variance fit, "
+            "but its fourth moment gives another kurtosis.",
+        },
     ),
 )
 
@@ -543,13 +544,13 @@ def threshold_width(n_keys: int) -> Number:
     return Number(
         f"the first width at which the mean of σ² is above 2 ln n, for {n_keys} keys",
         first,
-        Wrong(bound, "This is the threshold itself; the first whole width above it is asked."),
-        Wrong(first - 1, "At this width the mean of σ² is still below the threshold."),
-        Wrong(
-            math.floor(bound / 2) + 1,
-            "You left out the 2: the spread is √(2 ln n), so σ² is 2 ln n.",
-        ),
-        Wrong(math.floor(2 * math.log2(n_keys)) + 1, "The logarithm is natural, not to base 2."),
+        mistakes={
+            bound: "This is the threshold itself; the first whole width above it is asked.",
+            first - 1: "At this width the mean of σ² is still below the threshold.",
+            math.floor(bound / 2) + 1: "You left out the 2: "
+            "the spread is √(2 ln n), so σ² is 2 ln n.",
+            math.floor(2 * math.log2(n_keys)) + 1: "The logarithm is natural, not to base 2.",
+        },
         digits=4,
     )
 
@@ -559,10 +560,12 @@ def keys_at(width: int, digits: int) -> Number:
     return Number(
         f"how many keys bring 2 ln n up to dₖ = {width}",
         math.exp(width / 2),
-        Wrong(math.exp(width), "You left out the 2 of 2 ln n."),
-        Wrong(2.0 ** (width / 2), "The logarithm is natural, not to base 2."),
-        Wrong(math.exp(math.sqrt(width) / 2), "Set 2 ln n equal to σ², not to σ."),
-        Wrong(math.exp(2 * width), "Divide the width by 2, do not multiply by it."),
+        mistakes={
+            math.exp(width): "You left out the 2 of 2 ln n.",
+            2.0 ** (width / 2): "The logarithm is natural, not to base 2.",
+            math.exp(math.sqrt(width) / 2): "Set 2 ln n equal to σ², not to σ.",
+            math.exp(2 * width): "Divide the width by 2, do not multiply by it.",
+        },
         digits=digits,
     )
 
@@ -575,12 +578,12 @@ CRITICAL = Check(
     share_beyond=Number(
         "the share of rows beyond the threshold at that width, for 1024 keys, a part of one",
         share_beyond(1024, first_width(1024)),
-        Wrong(
-            1 - share_beyond(1024, first_width(1024)),
-            "This is the share below the threshold; the one beyond it is asked.",
-        ),
-        Wrong(46, "This is in percent; a part of one is asked."),
-        Wrong(1 / 2, "Chi-squared leans to the right: its median is below its mean."),
+        mistakes={
+            1 - share_beyond(1024, first_width(1024)): "This is the share below the threshold; "
+            "the one beyond it is asked.",
+            46: "This is in percent; a part of one is asked.",
+            1 / 2: "Chi-squared leans to the right: its median is below its mean.",
+        },
         within=4 * math.sqrt(1 / 4 / MEASURED),
         why="Four standard errors of a share of 40000 rows, which are largest for a half.",
     ),
@@ -589,10 +592,10 @@ CRITICAL = Check(
     half_width=Number(
         "the middle of your bracket for the width with a top weight of one half, for 1024 keys",
         23.0,
-        Wrong(
-            2 * math.log(1024),
-            "This is the threshold; the top weight averages one half at a larger width.",
-        ),
+        mistakes={
+            2 * math.log(1024): "This is the threshold; "
+            "the top weight averages one half at a larger width."
+        },
         within=1.1,
         why="The mean of the top weight is one half at the width 23.0, measured on 100000 rows "
         "to 0.1; a bracket at most two wide that holds it has its middle at most one away.",
@@ -664,29 +667,31 @@ BREAK = Check(
     var_same=Number(
         "the variance of q·k if k = q, normal",
         2 * WIDTH,
-        Wrong(WIDTH, "That is for independent q and k; here z is a sum of squares."),
-        Wrong(3 * WIDTH, "The fourth moment is 3; subtract the square of the mean."),
-        Wrong(WIDTH**2, "This is the square of the mean; the variance is asked."),
+        mistakes={
+            WIDTH: "That is for independent q and k; here z is a sum of squares.",
+            3 * WIDTH: "The fourth moment is 3; subtract the square of the mean.",
+            WIDTH**2: "This is the square of the mean; the variance is asked.",
+        },
     ),
     var_signs=Number(
         "the variance of q·k if k = q, random signs",
         0,
-        Wrong(WIDTH, "That is for independent q and k; what is a sign squared?"),
-        Wrong(2 * WIDTH, "That is for normal components; what is a sign squared?"),
+        mistakes={
+            WIDTH: "That is for independent q and k; what is a sign squared?",
+            2 * WIDTH: "That is for normal components; what is a sign squared?",
+        },
     ),
     var_both=Number(
         "the variance if within q, and within k, any two components have covariance 0.5",
         WIDTH + WIDTH * (WIDTH - 1) * GAMMA**2,
-        Wrong(
-            WIDTH + WIDTH * (WIDTH - 1) * GAMMA,
-            "The covariance of two products is that of q times that of k.",
-        ),
-        Wrong(
-            WIDTH + WIDTH * (WIDTH - 1) * GAMMA**2 / 2,
-            "Each pair of components comes in both orders.",
-        ),
-        Wrong(WIDTH, "Covariances within both vectors do not cancel: add them up."),
-        Wrong(WIDTH * WIDTH * GAMMA**2, "On the diagonal the covariances are one."),
+        mistakes={
+            WIDTH + WIDTH * (WIDTH - 1) * GAMMA: "The covariance of two products is that of q "
+            "times that of k.",
+            WIDTH + WIDTH * (WIDTH - 1) * GAMMA**2 / 2: "Each pair of components comes "
+            "in both orders.",
+            WIDTH: "Covariances within both vectors do not cancel: add them up.",
+            WIDTH * WIDTH * GAMMA**2: "On the diagonal the covariances are one.",
+        },
         digits=4,
     ),
     kept=Pick(
@@ -701,28 +706,20 @@ BREAK = Check(
     orthogonal=Example(
         "orthogonal(queries), which returns a key for each query so that q·k has no variance",
         fault_of_zero,
-        Wrong(
-            lambda queries: queries[:, :8],
-            "Keys of the shape of the queries are asked, one for each.",
-        ),
-        Wrong(
-            lambda queries: queries * np.inf,
-            "There is a key with an entry that is infinite or no number.",
-        ),
-        Wrong(
-            lambda queries: np.ones_like(queries),
-            "A component of the keys does not have mean zero.",
-        ),
-        Wrong(lambda queries: 0 * queries, NOT_STANDARD),
-        Wrong(lambda queries: queries, "The scores are not all equal: q·k has variance."),
-        Wrong(
-            lambda queries: np.negative(queries, out=queries),
-            "Your function changes its input; work on a copy of it.",
-        ),
-        Wrong(
-            lambda queries: None,
-            "Your function returned None; keys of the shape of the queries are asked.",
-        ),
+        mistakes={
+            (lambda queries: queries[:, :8]): "Keys of the shape of the queries are "
+            "asked, one for each.",
+            (lambda queries: queries * np.inf): "There is a key with an entry that is "
+            "infinite or no number.",
+            (lambda queries: np.ones_like(queries)): "A component of the keys does not "
+            "have mean zero.",
+            (lambda queries: 0 * queries): NOT_STANDARD,
+            (lambda queries: queries): "The scores are not all equal: q·k has variance.",
+            (lambda queries: np.negative(queries, out=queries)): "Your function changes its input; "
+            "work on a copy of it.",
+            (lambda queries: None): "Your function returned None; "
+            "keys of the shape of the queries are asked.",
+        },
         praise="Each key stands at a right angle to its query, or q·k is constant otherwise.",
     ),
 )
@@ -756,7 +753,7 @@ def multi_head(
     return np.hstack([scaled_dot_product_attention(*(tokens @ m for m in part)) for part in parts])
 
 
-def head_room(right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
+def head_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     """Bound the rounding from the tokens to the output.
 
     With u = eps/2, a product of matrices with inner size m has the error γ_m |A| |B|, entry by
@@ -765,7 +762,6 @@ def head_room(right: Any, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     the difference from the row's largest logit adds as much again; and the output adds γ_d + γ_n.
     Two computations differ by at most twice that.
     """
-    del right
     tokens, w_query, w_key, w_value, heads = arguments
     n, width = tokens.shape
     d_k = width // heads
@@ -799,41 +795,31 @@ REPAIR = Check(
         multi_head,
         draw_layers,
         head_room,
-        Wrong(
-            attend(lambda n, width, heads: math.sqrt(width)),
-            "You divided by the root of d_model; a head is narrower, d_model / n_heads.",
-        ),
-        Wrong(
-            attend(lambda n, width, heads: width / heads), "You divided by dₖ; divide by its root."
-        ),
-        Wrong(attend(lambda n, width, heads: 1.0), "The division is gone; √dₖ is wanted."),
-        Wrong(
-            attend(lambda n, width, heads: math.sqrt(n)),
-            "You divided by the root of the number of tokens; it is that of dₖ.",
-        ),
-        Wrong(
-            attend(lambda n, width, heads: math.sqrt(heads)),
-            "You divided by the root of the number of heads; it is that of dₖ.",
-        ),
-        Wrong(
-            attend(lambda n, width, heads: math.sqrt(width * heads)),
-            "You multiplied the width by the number of heads; divide it by them.",
-        ),
-        Wrong(
-            attend(lambda n, width, heads: math.sqrt(width / heads), axis=-2),
-            "Your weights sum to one along the queries, not along the keys.",
-        ),
-        Wrong(
-            attend(lambda n, width, heads: math.sqrt(width / heads), merged=False),
-            "The heads are not put side by side: the last transpose is missing.",
-        ),
+        mistakes={
+            attend(lambda n, width, heads: math.sqrt(width)): "You divided by the root of d_model; "
+            "a head is narrower, d_model / n_heads.",
+            attend(lambda n, width, heads: width / heads): "You divided by dₖ; divide by its root.",
+            attend(lambda n, width, heads: 1.0): "The division is gone; √dₖ is wanted.",
+            attend(lambda n, width, heads: math.sqrt(n)): "You divided by the root of the number "
+            "of tokens; it is that of dₖ.",
+            attend(lambda n, width, heads: math.sqrt(heads)): "You divided by the root of the "
+            "number of heads; it is that of dₖ.",
+            attend(lambda n, width, heads: math.sqrt(width * heads)): "You multiplied the width by "
+            "the number of heads; divide it by them.",
+            attend(lambda n, width, heads: math.sqrt(width / heads), axis=-2): "Your weights sum "
+            "to one along the queries, not along the keys.",
+            attend(lambda n, width, heads: math.sqrt(width / heads), merged=False): "The heads are "
+            "not put side by side: the last transpose is missing.",
+        },
     ),
     too_small=Number(
         "by what factor its logits are too small in a model with 16 heads",
         math.sqrt(16),
-        Wrong(16, "The widths differ by this factor, and their roots are divided by."),
-        Wrong(1 / 4, "This is what is left of them; by how much they are too small is asked."),
-        Wrong(1, "With 16 heads a head is narrower than the model."),
+        mistakes={
+            16: "The widths differ by this factor, and their roots are divided by.",
+            1 / 4: "This is what is left of them; by how much they are too small is asked.",
+            1: "With 16 heads a head is narrower than the model.",
+        },
     ),
     sees=Pick(
         "which of these tests sees the fault",
@@ -857,64 +843,72 @@ START = Check(
     var_query=Number(
         "the variance of a component of q",
         Q_VARIANCE,
-        Wrong(MODEL * STD, "0.05 is the standard deviation of an entry, not its variance."),
-        Wrong(HEAD * STD**2, "The sum runs over the 768 entries of a token, not over the head."),
-        Wrong(STD**2, "This is the variance of one entry of the matrix; 768 products add."),
-        Wrong(math.sqrt(Q_VARIANCE), "This is the standard deviation; the variance is asked."),
+        mistakes={
+            MODEL * STD: "0.05 is the standard deviation of an entry, not its variance.",
+            HEAD * STD**2: "The sum runs over the 768 entries of a token, not over the head.",
+            STD**2: "This is the variance of one entry of the matrix; 768 products add.",
+            math.sqrt(Q_VARIANCE): "This is the standard deviation; the variance is asked.",
+        },
     ),
     var_key=Number(
         "the variance of a component of k",
         K_VARIANCE,
-        Wrong(1, "The bound is no standard deviation: a uniform number between ±a has a²/3."),
-        Wrong(1 / 12, "The numbers lie between −a and a, which is 2a wide."),
-        Wrong(K_VARIANCE / MODEL, "This is the variance of one entry; 768 products add."),
-        Wrong(math.sqrt(K_VARIANCE), "This is the standard deviation; the variance is asked."),
+        mistakes={
+            1: "The bound is no standard deviation: a uniform number between ±a has a²/3.",
+            1 / 12: "The numbers lie between −a and a, which is 2a wide.",
+            K_VARIANCE / MODEL: "This is the variance of one entry; 768 products add.",
+            math.sqrt(K_VARIANCE): "This is the standard deviation; the variance is asked.",
+        },
     ),
     var_score=Number(
         "the variance of q·k",
         SCORE,
-        Wrong(Q_VARIANCE * K_VARIANCE, "This is one product; 96 of them add."),
-        Wrong(MODEL * Q_VARIANCE * K_VARIANCE, "The products of one head add, 96 and not 768."),
-        Wrong(
-            HEAD * (Q_VARIANCE + K_VARIANCE), "The variances of qᵢ and kᵢ multiply in a product."
-        ),
-        Wrong(math.sqrt(SCORE), "This is the standard deviation; the variance is asked."),
+        mistakes={
+            Q_VARIANCE * K_VARIANCE: "This is one product; 96 of them add.",
+            MODEL * Q_VARIANCE * K_VARIANCE: "The products of one head add, 96 and not 768.",
+            HEAD * (Q_VARIANCE + K_VARIANCE): "The variances of qᵢ and kᵢ multiply in a product.",
+            math.sqrt(SCORE): "This is the standard deviation; the variance is asked.",
+        },
     ),
     tau=Number(
         "the divisor that gives logits of variance one",
         math.sqrt(SCORE),
-        Wrong(SCORE, "Dividing by τ divides the variance by τ squared."),
-        Wrong(math.sqrt(HEAD), "√dₖ gives variance one where q and k have it; here they do not."),
-        Wrong(1 / math.sqrt(SCORE), "This multiplies the scores; the divisor is asked."),
+        mistakes={
+            SCORE: "Dividing by τ divides the variance by τ squared.",
+            math.sqrt(HEAD): "√dₖ gives variance one where q and k have it; here they do not.",
+            1 / math.sqrt(SCORE): "This multiplies the scores; the divisor is asked.",
+        },
     ),
     var_usual=Number(
         "the variance that √dₖ gives",
         SCORE / HEAD,
-        Wrong(SCORE / math.sqrt(HEAD), "Dividing by √dₖ divides the variance by dₖ."),
-        Wrong(math.sqrt(SCORE / HEAD), "This is the standard deviation; the variance is asked."),
-        Wrong(1, "That holds where q and k have variance one; here they do not."),
-        Wrong(SCORE / MODEL, "You divided by d_model; the head is 96 wide."),
+        mistakes={
+            SCORE / math.sqrt(HEAD): "Dividing by √dₖ divides the variance by dₖ.",
+            math.sqrt(SCORE / HEAD): "This is the standard deviation; the variance is asked.",
+            1: "That holds where q and k have variance one; here they do not.",
+            SCORE / MODEL: "You divided by d_model; the head is 96 wide.",
+        },
     ),
     var_within=Number(
         "the variance within a row before any division",
         (1 - COSINE) * SCORE,
-        Wrong(COSINE * SCORE, "That is what tokens share; what differs within a row is asked."),
-        Wrong(
-            (1 - COSINE**2) * SCORE,
-            "The keys' correlation enters once, as only they differ in a row.",
-        ),
-        Wrong(SCORE, "What similar tokens share moves the whole row; take it out."),
-        Wrong((1 - COSINE) * SCORE / HEAD, "This is after the division by √dₖ."),
+        mistakes={
+            COSINE * SCORE: "That is what tokens share; what differs within a row is asked.",
+            (1 - COSINE**2) * SCORE: "The keys' correlation enters once, "
+            "as only they differ in a row.",
+            SCORE: "What similar tokens share moves the whole row; take it out.",
+            (1 - COSINE) * SCORE / HEAD: "This is after the division by √dₖ.",
+        },
     ),
     tau_row=Number(
         "the divisor that gives variance one within a row",
         math.sqrt((1 - COSINE) * SCORE),
-        Wrong((1 - COSINE) * SCORE, "Dividing by τ divides the variance by τ squared."),
-        Wrong((1 - COSINE) * math.sqrt(SCORE), "The factor belongs to the variance: its root."),
-        Wrong(
-            math.sqrt(COSINE * SCORE),
-            "That is what tokens share; what differs within a row is asked.",
-        ),
-        Wrong(math.sqrt(SCORE), "That is for all logits; within a row they vary less."),
+        mistakes={
+            (1 - COSINE) * SCORE: "Dividing by τ divides the variance by τ squared.",
+            (1 - COSINE) * math.sqrt(SCORE): "The factor belongs to the variance: its root.",
+            math.sqrt(COSINE * SCORE): "That is what tokens share; "
+            "what differs within a row is asked.",
+            math.sqrt(SCORE): "That is for all logits; within a row they vary less.",
+        },
     ),
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Array, Function, Number, Wrong, rounding
+from attnbook.exercises._judges import Array, Function, Number, rounding
 from attnlib.softmax import softmax
 
 WEIGHTS = np.array([0.7, 0.2, 0.1])
@@ -24,26 +26,23 @@ NUDGE = Check(
     change=Array(
         "the changes of the three weights",
         CHANGE,
-        Wrong(
-            TAU * CHANGE,
-            "The raw score rises, and what softmax is given rises by less: divide by √dₖ.",
-        ),
-        Wrong(CHANGE / TAU, "You divided by the width; the scores are divided by its root."),
-        Wrong(
-            np.array([0, CHANGE[1], 0]),
-            "The off-diagonal entries are missing: what one key gains the others lose.",
-        ),
-        Wrong(np.abs(CHANGE), "The changes must sum to zero: what one key gains the others lose."),
-        Wrong(-CHANGE, "The signs are turned round: a key whose score rises gains weight."),
-        Wrong(
-            RISE / TAU * WEIGHTS[1] * np.array([-WEIGHTS[0], 1, -WEIGHTS[2]]),
-            "A key's own entry is p(1 − p), not p: it is in the denominator, too.",
-        ),
-        Wrong(
-            RISE / TAU * np.diag(JACOBIAN),
-            "This is the diagonal, each weight by its own score; here one score rises.",
-        ),
-        Wrong(RISE / TAU * JACOBIAN[0], "You raised the first score; the second rises."),
+        mistakes={
+            tuple(TAU * CHANGE): "The raw score rises, and what softmax is given rises by less: "
+            "divide by √dₖ.",
+            tuple(CHANGE / TAU): "You divided by the width; the scores are divided by its root.",
+            (0, CHANGE[1], 0): "The off-diagonal entries are missing: "
+            "what one key gains the others lose.",
+            tuple(abs(CHANGE)): "The changes must sum to zero: what one key gains the others lose.",
+            tuple(-CHANGE): "The signs are turned round: a key whose score rises gains weight.",
+            (
+                CHANGE[0],
+                RISE / TAU * WEIGHTS[1],
+                CHANGE[2],
+            ): "A key's own entry is p(1 − p), not p: it is in the denominator, too.",
+            tuple(RISE / TAU * np.diag(JACOBIAN)): "This is the diagonal, each weight by its own "
+            "score; here one score rises.",
+            tuple(RISE / TAU * JACOBIAN[0]): "You raised the first score; the second rises.",
+        },
         within=rounding(float(np.abs(CHANGE).min()), 3),
         why="half a unit of the third digit of the smallest change",
         praise="Exact changes sum to zero: what one key gains the others lose.",
@@ -51,19 +50,16 @@ NUDGE = Check(
     still=Number(
         "the change of the first raw score that keeps the third weight",
         STILL,
-        Wrong(-STILL, "The sign is wrong: with both scores raised, the third weight falls twice."),
-        Wrong(
-            -RISE, "The opposite change is too much, as the first key has more weight to push with."
-        ),
-        Wrong(
-            -RISE * WEIGHTS[0] / WEIGHTS[1],
-            "The ratio is upside down: a key with more weight must move less.",
-        ),
-        Wrong(STILL / TAU, "This is the change of the logit; that of the raw score is asked."),
-        Wrong(
-            RISE * (1 - WEIGHTS[1]) / WEIGHTS[0],
-            "This keeps the second weight, which has 1 − p in its own entry; the third is to stay.",
-        ),
+        mistakes={
+            -STILL: "The sign is wrong: with both scores raised, the third weight falls twice.",
+            -RISE: "The opposite change is too much, "
+            "as the first key has more weight to push with.",
+            -RISE * WEIGHTS[0] / WEIGHTS[1]: "The ratio is upside down: "
+            "a key with more weight must move less.",
+            STILL / TAU: "This is the change of the logit; that of the raw score is asked.",
+            RISE * (1 - WEIGHTS[1]) / WEIGHTS[0]: "This keeps the second weight, "
+            "which has 1 − p in its own entry; the third is to stay.",
+        },
         praise="A weight stays if the mean change of the scores under p is the change of its "
         "own score, here zero.",
     ),
@@ -131,37 +127,29 @@ LOG_LOSS = Check(
     plain=Number(
         "the length of the gradient of −pₜ",
         SHARE * float(np.linalg.norm(SLOPE)),
-        Wrong(
-            float(np.linalg.norm(SLOPE)),
-            "This is the length for −ln pₜ; that for −pₜ has one factor more.",
-        ),
-        Wrong(
-            SHARE * (1 - SHARE),
-            "This is the target's own entry; the leader has one of the same size.",
-        ),
-        Wrong(
-            SHARE * float(np.abs(SLOPE).sum()),
-            "You added up the entries; a length is the root of the sum of their squares.",
-        ),
-        Wrong(1.0, "This is the derivative by the weight; that by the scores is asked."),
-        Wrong(SHARE**2 * float(np.linalg.norm(SLOPE) ** 2), "This is the square of the length."),
+        mistakes={
+            float(np.linalg.norm(SLOPE)): "This is the length for −ln pₜ; "
+            "that for −pₜ has one factor more.",
+            SHARE * (1 - SHARE): "This is the target's own entry; "
+            "the leader has one of the same size.",
+            SHARE * float(np.abs(SLOPE).sum()): "You added up the entries; "
+            "a length is the root of the sum of their squares.",
+            1.0: "This is the derivative by the weight; that by the scores is asked.",
+            SHARE**2 * float(np.linalg.norm(SLOPE) ** 2): "This is the square of the length.",
+        },
         praise="No score can move the target's weight any more.",
     ),
     logarithm=Number(
         "the length of the gradient of −ln pₜ",
         float(np.linalg.norm(SLOPE)),
-        Wrong(1.0, "This is the size of one entry; two have that size, and their squares add up."),
-        Wrong(
-            2.0,
-            "Two entries have size one, nearly; a length is the root of the sum of their squares.",
-        ),
-        Wrong(
-            1 / SHARE, "This is the derivative by the weight; go on to the scores, and pₜ cancels."
-        ),
-        Wrong(
-            SHARE * float(np.linalg.norm(SLOPE)),
-            "This is the length for −pₜ; the logarithm divides by pₜ.",
-        ),
+        mistakes={
+            1.0: "This is the size of one entry; two have that size, and their squares add up.",
+            2.0: "Two entries have size one, nearly; "
+            "a length is the root of the sum of their squares.",
+            1 / SHARE: "This is the derivative by the weight; go on to the scores, and pₜ cancels.",
+            SHARE * float(np.linalg.norm(SLOPE)): "This is the length for −pₜ; "
+            "the logarithm divides by pₜ.",
+        },
         praise="The logarithm has divided out the small factor.",
     ),
     gradient=Function(
@@ -169,42 +157,26 @@ LOG_LOSS = Check(
         _log_loss,
         _draw_targets,
         _target_room,
-        Wrong(
-            lambda scores, target: -_log_loss(scores, target),
-            "The sign is wrong: this is the gradient of +ln pₜ.",
-        ),
-        Wrong(
-            lambda scores, target: softmax(scores)[target] * _log_loss(scores, target),
-            "This is the gradient of −pₜ; that of −ln pₜ is asked.",
-        ),
-        Wrong(
-            lambda scores, target: (softmax(scores) - 1) * _target(scores, target),
-            "Only the target's entry is there: every score is in the denominator.",
-        ),
-        Wrong(
-            lambda scores, _: softmax(scores),
-            "This is p for every key; the target's entry has one subtracted.",
-        ),
-        Wrong(
-            lambda scores, _: softmax(scores) - 1,
-            "You subtracted one everywhere; only the target's entry has it.",
-        ),
-        Wrong(
-            lambda scores, target: _log_loss(scores, target - 1 if target else 0),
-            "The target is one place off: it counts from zero.",
-        ),
-        Wrong(
-            lambda scores, target: _log_loss(scores, target) / len(scores),
-            "You divided by the number of keys; the loss is not a mean over keys.",
-        ),
-        Wrong(
-            lambda scores, target: _through_weights(softmax(scores), target),
-            "The target's weight became zero and you divided by it: cancel pₜ on paper.",
-        ),
-        Wrong(
-            lambda scores, target: _overflowing(scores) - _target(scores, target),
-            "The exponential of a large score is infinite: subtract the largest score first.",
-        ),
+        mistakes={
+            (lambda scores, target: -_log_loss(scores, target)): "The sign is wrong: "
+            "this is the gradient of +ln pₜ.",
+            (lambda z, target: softmax(z)[target] * _log_loss(z, target)): "This is the gradient "
+            "of −pₜ; that of −ln pₜ is asked.",
+            (lambda scores, target: (softmax(scores) - 1) * _target(scores, target)): "Only the "
+            "target's entry is there: every score is in the denominator.",
+            (lambda scores, _: softmax(scores)): "This is p for every key; "
+            "the target's entry has one subtracted.",
+            (lambda scores, _: softmax(scores) - 1): "You subtracted one everywhere; "
+            "only the target's entry has it.",
+            (lambda scores, target: _log_loss(scores, target - 1 if target else 0)): "The target "
+            "is one place off: it counts from zero.",
+            (lambda scores, target: _log_loss(scores, target) / len(scores)): "You divided by the "
+            "number of keys; the loss is not a mean over keys.",
+            (lambda scores, target: _through_weights(softmax(scores), target)): "The target's "
+            "weight became zero and you divided by it: cancel pₜ on paper.",
+            (lambda scores, target: _overflowing(scores) - _target(scores, target)): "The "
+            "exponential of a large score is infinite: subtract the largest score first.",
+        },
     ),
 )
 
@@ -213,39 +185,23 @@ def _keyed(
     query: np.ndarray,
     keys: np.ndarray,
     usefulness: np.ndarray,
+    *,
     inside: float = 0.5,
     outside: float = 0.5,
+    width: int | None = None,
+    weigh: Callable[[np.ndarray], np.ndarray] = softmax,
+    mean: Callable[[np.ndarray, np.ndarray], float] = np.dot,
 ) -> np.ndarray:
     """Return the gradient on the query; the divisors are powers of the width."""
-    width = keys.shape[-1]
-    weights = softmax(keys @ query / width**inside)
-    return weights * (usefulness - weights @ usefulness) @ keys / width**outside
+    width = keys.shape[-1] if width is None else width
+    weights = weigh(keys @ query / width**inside)
+    return weights * (usefulness - mean(weights, usefulness)) @ keys / width**outside
 
 
 def _by_keys(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
     width = math.sqrt(keys.shape[-1])
     weights = softmax(keys @ query / width)
     return np.outer(weights * (usefulness - weights @ usefulness), query) / width
-
-
-def _without_mean(
-    query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray, mean: float = 0.0
-) -> np.ndarray:
-    width = math.sqrt(keys.shape[-1])
-    return softmax(keys @ query / width) * (usefulness - mean) @ keys / width
-
-
-def _by_length(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
-    """Return the gradient with the number of keys in the place of the width."""
-    root = math.sqrt(len(keys))
-    weights = softmax(keys @ query / root)
-    return weights * (usefulness - weights @ usefulness) @ keys / root
-
-
-def _infinite(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
-    root = math.sqrt(keys.shape[-1])
-    weights = _overflowing(keys @ query / root)
-    return weights * (usefulness - weights @ usefulness) @ keys / root
 
 
 def _diagonal(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
@@ -278,7 +234,7 @@ def _draw_rows(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     ]
 
 
-def _gradient_room(right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
+def _gradient_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
     """Bound the rounding errors of the sum of p (u - ū) k over τ.
 
     A dot product of d terms is off by at most (d + 1) u |q| |k|, so a logit by (d + 3) u S with
@@ -287,7 +243,6 @@ def _gradient_room(right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
     η and 2 η times max |u| max |k|, and the sums add (2 n + 6) u of that. With eps = 2 u all of it
     is below (3 n + 10 + (3 d + 12) S) eps max |u| max |k| / τ.
     """
-    del right
     query, keys, usefulness = arguments
     n, d = keys.shape
     root = math.sqrt(d)
@@ -363,116 +318,79 @@ LONGEST = Check(
     fall=Number(
         "the part of the bound that weights of 0.9 and 0.1 leave",
         4 * FALL,
-        Wrong(FALL, "This is p(1 − p) itself; an even tie has a quarter, so compare with that."),
-        Wrong(
-            math.sqrt(4 * FALL),
-            "You took a root too many: the deviations of keys and of u have one each.",
-        ),
-        Wrong(1 - HIGH, "This is the smaller weight; the covariance has a product of weights."),
-        Wrong(2 * FALL, "The largest p(1 − p) is a quarter, not a half."),
+        mistakes={
+            FALL: "This is p(1 − p) itself; an even tie has a quarter, so compare with that.",
+            math.sqrt(4 * FALL): "You took a root too many: "
+            "the deviations of keys and of u have one each.",
+            1 - HIGH: "This is the smaller weight; the covariance has a product of weights.",
+            2 * FALL: "The largest p(1 − p) is a quarter, not a half.",
+        },
     ),
     most=Number(
         "the bound with the division",
         MOST,
-        Wrong(
-            MOST / 2, "One of the ranges is twice as large: it reaches from one end to the other."
-        ),
-        Wrong(MOST / 4, "Both ranges reach from one end to the other, twice the largest size."),
-        Wrong(4 * MOST, "The quarter is missing: two deviations, each at most half a range."),
-        Wrong(2 * MOST, "A half is missing: both deviations are at most half a range."),
-        Wrong(TAU * MOST, "This is the bound without the division: divide by √dₖ once."),
-        Wrong(MOST / TAU, "You divided by the width; the factor in the gradient is its root."),
+        mistakes={
+            MOST / 2: "One of the ranges is twice as large: it reaches from one end to the other.",
+            MOST / 4: "Both ranges reach from one end to the other, twice the largest size.",
+            4 * MOST: "The quarter is missing: two deviations, each at most half a range.",
+            2 * MOST: "A half is missing: both deviations are at most half a range.",
+            TAU * MOST: "This is the bound without the division: divide by √dₖ once.",
+            MOST / TAU: "You divided by the width; the factor in the gradient is its root.",
+        },
     ),
     gradient=Function(
         "gradient(query, keys, usefulness), which returns ∂L/∂q, shape (d,)",
         _keyed,
         _draw_rows,
         _gradient_room,
-        Wrong(
-            lambda q, k, u: _keyed(q, k, u, outside=0),
-            "The factor 1/√dₖ is missing behind the softmax: the chain rule brings it once more.",
-        ),
-        Wrong(
-            lambda q, k, u: _keyed(q, k, u, inside=0),
-            "Your weights come from undivided scores: divide inside the softmax, too.",
-        ),
-        Wrong(
-            lambda q, k, u: _keyed(q, k, u, inside=0, outside=0),
-            "There is no √dₖ: divide the scores, and the gradient by the chain rule.",
-        ),
-        Wrong(
-            lambda q, k, u: _keyed(q, k, u, outside=1),
-            "You divided by √dₖ twice behind the softmax; once is right.",
-        ),
-        Wrong(
-            lambda q, k, u: _keyed(q, k, u, inside=1, outside=1),
-            "You divided by dₖ; the rule divides by its root.",
-        ),
-        Wrong(_by_length, "You divided by the root of the number of keys; take that of the width."),
-        Wrong(
-            _without_mean,
-            "The mean ū is missing: the off-diagonal entries of the Jacobian bring it.",
-        ),
-        Wrong(
-            lambda q, k, u: _without_mean(q, k, u, u.mean()),
-            "You subtracted the plain mean of u; it is weighted by p.",
-        ),
-        Wrong(
-            _diagonal, "You used the diagonal of the Jacobian only; its other entries are missing."
-        ),
-        Wrong(lambda q, k, u: -_keyed(q, k, u), "The sign is wrong."),
-        Wrong(
-            _by_keys,
-            "This is the gradient on the keys, one row for each; that on the query is asked.",
-        ),
-        Wrong(
-            _infinite,
-            "The exponential of a large score is infinite: subtract the largest score first.",
-        ),
+        mistakes={
+            partial(_keyed, outside=0): "The factor 1/√dₖ is missing behind the "
+            "softmax: the chain rule brings it once more.",
+            partial(_keyed, inside=0): "Your weights come from undivided scores: "
+            "divide inside the softmax, too.",
+            partial(_keyed, inside=0, outside=0): "There is no √dₖ: "
+            "divide the scores, and the gradient by the chain rule.",
+            partial(_keyed, outside=1): "You divided by √dₖ twice behind the "
+            "softmax; once is right.",
+            partial(_keyed, inside=1, outside=1): "You divided by dₖ; "
+            "the rule divides by its root.",
+            (lambda q, k, u: _keyed(q, k, u, width=len(k))): "You divided by the root of the "
+            "number of keys; take that of the width.",
+            partial(_keyed, mean=lambda _weights, _u: 0.0): "The mean ū is missing: "
+            "the off-diagonal entries of the Jacobian bring it.",
+            partial(_keyed, mean=lambda _weights, u: u.mean()): "You subtracted the plain mean of "
+            "u; it is weighted by p.",
+            _diagonal: "You used the diagonal of the Jacobian only; its other entries are missing.",
+            (lambda q, k, u: -_keyed(q, k, u)): "The sign is wrong.",
+            _by_keys: "This is the gradient on the keys, one row for each; "
+            "that on the query is asked.",
+            partial(_keyed, weigh=_overflowing): "The exponential of a large score is infinite: "
+            "subtract the largest score first.",
+        },
     ),
     bound=Function(
         "bound(keys, usefulness), which returns the bound of |∂L/∂q|",
         _limit,
         _draw_limits,
         _limit_room,
-        Wrong(
-            lambda k, u: 4 * _limit(k, u),
-            "The quarter is missing: two deviations, each at most half a range.",
-        ),
-        Wrong(
-            lambda k, u: 2 * _limit(k, u),
-            "You have a half where a quarter holds: a deviation is at most half a "
-            "range, and there are two.",
-        ),
-        Wrong(
-            lambda k, u: _limit(k, u) * math.sqrt(k.shape[-1]), "The division by √dₖ is missing."
-        ),
-        Wrong(
-            lambda k, u: _limit(k, u) / math.sqrt(k.shape[-1]),
-            "You divided by dₖ; the factor in the gradient is one over its root.",
-        ),
-        Wrong(
-            _lengths, "You took the longest key; the largest distance between two keys is asked."
-        ),
-        Wrong(
-            lambda k, u: 2 * _lengths(k, u),
-            "Twice the longest key is no less than any distance, but not the largest "
-            "distance itself.",
-        ),
-        Wrong(
-            _box,
-            "This is the diagonal of a box around the keys; two keys may not lie at "
-            "its ends. The largest distance between two keys is asked.",
-        ),
-        Wrong(
-            lambda k, u: np.abs(u).max() * _diameter(k) / (4 * math.sqrt(k.shape[-1])),
-            "You took the largest |u|; the range from the smallest u to the largest is asked.",
-        ),
-        Wrong(
-            lambda k, u: u.std() * _diameter(k) / (4 * math.sqrt(k.shape[-1])),
-            "You took the standard deviation of u with even weights; the range is "
-            "asked, as any weights may occur.",
-        ),
+        mistakes={
+            (lambda k, u: 4 * _limit(k, u)): "The quarter is missing: "
+            "two deviations, each at most half a range.",
+            (lambda k, u: 2 * _limit(k, u)): "You have a half where a quarter holds: "
+            "a deviation is at most half a range, and there are two.",
+            (lambda k, u: _limit(k, u) * math.sqrt(k.shape[-1])): "The division by √dₖ is missing.",
+            (lambda k, u: _limit(k, u) / math.sqrt(k.shape[-1])): "You divided by dₖ; "
+            "the factor in the gradient is one over its root.",
+            _lengths: "You took the longest key; the largest distance between two keys is asked.",
+            (lambda k, u: 2 * _lengths(k, u)): "Twice the longest key is no less than any "
+            "distance, but not the largest distance itself.",
+            _box: "This is the diagonal of a box around the keys; "
+            "two keys may not lie at its ends. The largest distance between two keys is asked.",
+            (lambda k, u: _limit(k, [0, np.abs(u).max()])): "You took the largest |u|; "
+            "the range from the smallest u to the largest is asked.",
+            (lambda k, u: _limit(k, [0, u.std()])): "You took the standard deviation of u "
+            "with even weights; the range is asked, as any weights may occur.",
+        },
         praise="No weights and no query get beyond it, and an even tie reaches it.",
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnbook.exercises._judges import Function, Number, Pick
 
 # Count before you allocate
 HEADS, TOKENS, BYTES, MEMORY, WIDTH = 32, 16_384, 2, 24e9, 64
@@ -28,45 +28,33 @@ WEIGHTS_MEMORY = Check(
     gigabytes=Number(
         "the memory that the weights of the layer take, in gigabytes",
         PER_PAIR * TOKENS**2 / 1e9,
-        Wrong(BYTES * TOKENS**2 / 1e9, "This is one head; the layer has 32 of them."),
-        Wrong(HEADS * TOKENS**2 / 1e9, "This counts the numbers; each takes two bytes."),
-        Wrong(
-            2 * PER_PAIR * TOKENS**2 / 1e9,
-            "You took four bytes a number, as in float32; these are float16.",
-        ),
-        Wrong(
-            PER_PAIR * TOKENS**2 / 2**30, "This is in units of 2³⁰ bytes; asked are units of 10⁹."
-        ),
-        Wrong(
-            PER_PAIR * TOKENS * WIDTH / 1e9,
-            "This is the memory of the queries alone; each has a weight for every token.",
-        ),
+        mistakes={
+            BYTES * TOKENS**2 / 1e9: "This is one head; the layer has 32 of them.",
+            HEADS * TOKENS**2 / 1e9: "This counts the numbers; each takes two bytes.",
+            2 * PER_PAIR * TOKENS**2 / 1e9: "You took four bytes a number, as in float32; "
+            "these are float16.",
+            PER_PAIR * TOKENS**2 / 2**30: "This is in units of 2³⁰ bytes; asked are units of 10⁹.",
+            PER_PAIR * TOKENS * WIDTH / 1e9: "This is the memory of the queries alone; "
+            "each has a weight for every token.",
+        },
         praise="And that is one layer and one text.",
     ),
     longest=Number(
         "the number of tokens of the longest text whose weights fit, a whole number",
         math.floor(FITTING),
-        Wrong(
-            math.floor(FITTING) + 0.99,
-            "At this length the weights take a little more memory than there is.",
-        ),
-        Wrong(
-            MEMORY / PER_PAIR,
-            "This is how many pairs of tokens fit; the number of tokens is its root.",
-        ),
-        Wrong(unrounded(MEMORY / BYTES), "One head would fit with that; the layer has 32."),
-        Wrong(unrounded(MEMORY / HEADS), "Each number takes two bytes, not one."),
-        Wrong(
-            unrounded(MEMORY / (2 * PER_PAIR)),
-            "You took four bytes a number, as in float32; these are float16.",
-        ),
-        Wrong(
-            unrounded(24 * 2**30 / PER_PAIR), "You took a gigabyte for 2³⁰ bytes; here it is 10⁹."
-        ),
-        Wrong(
-            TOKENS * MEMORY / (PER_PAIR * TOKENS**2),
-            "The memory grows with the square of the length; you scaled it in proportion.",
-        ),
+        mistakes={
+            math.floor(FITTING) + 0.99: "At this length the weights take a little more memory "
+            "than there is.",
+            MEMORY / PER_PAIR: "This is how many pairs of tokens fit; "
+            "the number of tokens is its root.",
+            unrounded(MEMORY / BYTES): "One head would fit with that; the layer has 32.",
+            unrounded(MEMORY / HEADS): "Each number takes two bytes, not one.",
+            unrounded(MEMORY / (2 * PER_PAIR)): "You took four bytes a number, as in float32; "
+            "these are float16.",
+            unrounded(24 * 2**30 / PER_PAIR): "You took a gigabyte for 2³⁰ bytes; here it is 10⁹.",
+            TOKENS * MEMORY / (PER_PAIR * TOKENS**2): "The memory grows with the square of the "
+            "length; you scaled it in proportion.",
+        },
         within=0.49,
         why="A whole number is asked.",
         praise="Half as much again takes 2.25 times the memory.",
@@ -74,16 +62,14 @@ WEIGHTS_MEMORY = Check(
     saving=Number(
         "the multiplications on the scores divided by those on the query",
         TOKENS / WIDTH,
-        Wrong(WIDTH / TOKENS, "This is the other way round: the scores are the larger number."),
-        Wrong(
-            TOKENS,
-            "This is the number of scores of a query; divide it by what scaling the query takes.",
-        ),
-        Wrong(
-            TOKENS / math.sqrt(WIDTH),
-            "The query has dₖ components, and each is multiplied; no root comes in.",
-        ),
-        Wrong(TOKENS**2 / WIDTH, "This sets all scores against one query; compare like sizes."),
+        mistakes={
+            WIDTH / TOKENS: "This is the other way round: the scores are the larger number.",
+            TOKENS: "This is the number of scores of a query; "
+            "divide it by what scaling the query takes.",
+            TOKENS / math.sqrt(WIDTH): "The query has dₖ components, and each is multiplied; "
+            "no root comes in.",
+            TOKENS**2 / WIDTH: "This sets all scores against one query; compare like sizes.",
+        },
         praise="It is n/dₖ, however many queries there are.",
     ),
 )
@@ -143,46 +129,29 @@ def _with_epsilon(
 
 
 # what a careless reader divides by, from queries, keys and values
-DIVISORS = [
-    Wrong(lambda *_: 1.0, "Your scores are not divided: the factor 1/√dₖ is missing."),
-    Wrong(lambda *heads: heads[0].shape[-1], "You divided by dₖ; its square root is asked."),
-    Wrong(
-        lambda *heads: 1 / math.sqrt(heads[0].shape[-1]),
-        "You multiplied the scores by √dₖ; divide by it.",
-    ),
-    Wrong(
-        lambda *heads: heads[0].shape[-1] ** 0.25,
-        "You took the root twice and divided by the fourth root of dₖ. That is right on "
-        "queries and keys both, or else too little.",
-    ),
-    Wrong(
-        lambda *_: math.sqrt(MODEL_WIDTH),
-        "You divided by the root of d_model, the width of all heads together; read dₖ off the "
-        "last axis of the query.",
-    ),
-    Wrong(
-        lambda *_: math.sqrt(HEAD_WIDTH),
-        "You divide by the same number whatever comes; read the width off the last axis of the "
-        "query.",
-    ),
-    Wrong(
-        lambda *heads: math.sqrt(heads[1].shape[-2]),
-        "You divided by the root of the number of keys, n; the width dₖ is the last axis.",
-    ),
-    Wrong(
-        lambda *heads: math.sqrt(heads[2].shape[-1]),
-        "You divided by the root of the width of the values; scores are made of queries and keys.",
-    ),
-    Wrong(
-        lambda *heads: math.sqrt(len(heads[0])),
-        "You divided by the root of len(query), which counts along the first axis; the width "
-        "is the last.",
-    ),
-    *Wrong.each(
-        (lambda *heads, place=place: math.sqrt(heads[place].shape[1]) for place in (0, 1)),
-        "For one head this is right. In a batch shape[1] is another axis; take shape[-1].",
-    ),
-]
+DIVISORS = {
+    (lambda *_: 1.0): "Your scores are not divided: the factor 1/√dₖ is missing.",
+    (lambda *heads: heads[0].shape[-1]): "You divided by dₖ; its square root is asked.",
+    (lambda *heads: 1 / math.sqrt(heads[0].shape[-1])): "You multiplied the scores by "
+    "√dₖ; divide by it.",
+    (lambda *heads: heads[0].shape[-1] ** 0.25): "You took the root twice and divided by the "
+    "fourth root of dₖ. That is right on queries and keys both, or else too little.",
+    (lambda *_: math.sqrt(MODEL_WIDTH)): "You divided by the root of d_model, "
+    "the width of all heads together; read dₖ off the last axis of the query.",
+    (lambda *_: math.sqrt(HEAD_WIDTH)): "You divide by the same number whatever comes; "
+    "read the width off the last axis of the query.",
+    (lambda *heads: math.sqrt(heads[1].shape[-2])): "You divided by the root of the number of "
+    "keys, n; the width dₖ is the last axis.",
+    (lambda *heads: math.sqrt(heads[2].shape[-1])): "You divided by the root of the width of the "
+    "values; scores are made of queries and keys.",
+    (lambda *heads: math.sqrt(len(heads[0]))): "You divided by the root of len(query), "
+    "which counts along the first axis; the width is the last.",
+    **{
+        (lambda *heads, place=place: math.sqrt(heads[place].shape[1])): "For one head this is "
+        "right. In a batch shape[1] is another axis; take shape[-1]."
+        for place in (0, 1)
+    },
+}
 LARGEST = (-1, "nowhere")
 """The maximum of each row, or none: who divides wrongly may do either."""
 
@@ -221,7 +190,7 @@ def draw_heads(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return calls
 
 
-def room_of_attention(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
+def room_of_attention(_right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     """Bound the rounding of the output.
 
     With u = eps/2 (that of the inputs, if it is coarser), rounding the inputs to the type of the
@@ -231,7 +200,6 @@ def room_of_attention(right: np.ndarray, arguments: tuple[Any, ...], eps: float)
     η = (d + 8)u·a + 4u, weights within e^±2η, and the two sums over n keys add 2nu and a few u.
     Weights sum to one, so this is relative to the largest value.
     """
-    del right
     query, key, value = arguments[:3]
     unit = max(eps, *(float(np.finfo(x.dtype).eps) for x in (query, key, value))) / 2
     width, keys = query.shape[-1], key.shape[-2]
@@ -241,74 +209,46 @@ def room_of_attention(right: np.ndarray, arguments: tuple[Any, ...], eps: float)
     return relative * np.abs(value).max(axis=(-2, -1), keepdims=True)
 
 
-def _masked(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray,
-    *,
-    root: float | None = None,
-    guarded: bool = True,
-    safe: bool = True,
+def _masked_by(
+    weights: Callable[[np.ndarray, np.ndarray], np.ndarray], *, divided: bool = True
+) -> Callable[..., np.ndarray]:
+    """Return attention whose weights are made of logits and mask."""
+
+    def attention(
+        query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray
+    ) -> np.ndarray:
+        divisor = math.sqrt(query.shape[-1]) if divided else 1.0
+        return weights(query @ np.swapaxes(key, -1, -2) / divisor, mask) @ value
+
+    return attention
+
+
+def _hidden(
+    logits: np.ndarray, mask: np.ndarray, *, guarded: bool = True, safe: bool = True
 ) -> np.ndarray:
-    """Attend to the keys with True; a query without any gets zeros if it is guarded."""
-    divisor = math.sqrt(query.shape[-1]) if root is None else root
-    logits = np.where(mask, query @ np.swapaxes(key, -1, -2) / divisor, -np.inf)
+    """Weigh the keys with True; a query without any gets zeros if it is guarded."""
+    logits = np.where(mask, logits, -np.inf)
     if safe:
         largest = logits.max(axis=-1, keepdims=True)
         logits = logits - (np.where(np.isneginf(largest), 0.0, largest) if guarded else largest)
     exponentials = np.exp(logits)
     total = exponentials.sum(axis=-1, keepdims=True)
-    return exponentials / (np.where(total == 0, 1.0, total) if guarded else total) @ value
+    return exponentials / (np.where(total == 0, 1.0, total) if guarded else total)
 
 
-def _changed_logits(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray,
-    *,
-    change: Callable[[np.ndarray, np.ndarray], np.ndarray],
-) -> np.ndarray:
-    logits = change(query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]), mask)
-    exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True) @ value
+def _near_below(logits: np.ndarray, mask: np.ndarray, *, far: float, guarded: bool) -> np.ndarray:
+    weights = _softmax(np.where(mask, logits, -far))
+    return weights * mask.any(axis=-1, keepdims=True) if guarded else weights
 
 
-def _near_below(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray,
-    *,
-    far: float,
-    guarded: bool,
-) -> np.ndarray:
-    output = _changed_logits(query, key, value, mask, change=lambda s, m: np.where(m, s, -far))
-    return output * mask.any(axis=-1, keepdims=True) if guarded else output
+def _lowered(logits: np.ndarray, mask: np.ndarray, *, far: float) -> np.ndarray:
+    return _softmax(logits + np.where(mask, 0.0, -far))
 
 
-def _lowered(logits: np.ndarray, mask: np.ndarray, far: float) -> np.ndarray:
-    return logits + np.where(mask, 0.0, -far)
-
-
-def _masked_late(
-    query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray
-) -> np.ndarray:
-    return (_weights(query, key, value) * mask) @ value
-
-
-def _masked_exponentials(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray,
-    *,
-    guard: str,
-    safe: bool = True,
+def _hidden_late(
+    logits: np.ndarray, mask: np.ndarray, *, guard: str, safe: bool = True
 ) -> np.ndarray:
     """Hide after the exponential: the maximum has been taken over hidden keys too."""
-    logits = query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
     largest = logits.max(axis=-1, keepdims=True) if safe else 0.0
     exponentials = np.exp(logits - largest) * mask
     total = exponentials.sum(axis=-1, keepdims=True)
@@ -316,7 +256,10 @@ def _masked_exponentials(
         total = np.where(total == 0, 1.0, total)
     elif guard == "rows":
         total = np.where(mask.any(axis=-1, keepdims=True), total, 1.0)
-    return exponentials / total @ value
+    return exponentials / total
+
+
+_masked = _masked_by(_hidden)
 
 
 def draw_masked_heads(rng: np.random.Generator) -> list[tuple[Any, ...]]:
@@ -377,77 +320,69 @@ SCALED_ATTENTION = Check(
     divisor=Number(
         "what the scores of one such head are divided by",
         math.sqrt(HEAD_WIDTH),
-        Wrong(HEAD_WIDTH, "This is the width of a head; its square root is asked."),
-        Wrong(
-            math.sqrt(MODEL_WIDTH),
-            "This is the root of d_model; a head sees only its share of that width.",
-        ),
-        Wrong(math.sqrt(MODEL_HEADS), "This is the root of the number of heads, not of dₖ."),
-        Wrong(
-            1 / math.sqrt(HEAD_WIDTH),
-            "This is the factor that multiplies the scores; the divisor is asked.",
-        ),
+        mistakes={
+            HEAD_WIDTH: "This is the width of a head; its square root is asked.",
+            math.sqrt(MODEL_WIDTH): "This is the root of d_model; "
+            "a head sees only its share of that width.",
+            math.sqrt(MODEL_HEADS): "This is the root of the number of heads, not of dₖ.",
+            1 / math.sqrt(HEAD_WIDTH): "This is the factor that multiplies the scores; "
+            "the divisor is asked.",
+        },
     ),
     attend=Function(
         "the function attend(query, key, value), which returns the outputs",
         _attention,
         draw_heads,
         room_of_attention,
-        *(
-            Wrong(partial(_attention, divisor=divisor, largest=largest), message)
-            for divisor, message in DIVISORS
-            for largest in LARGEST
-        ),
-        *Wrong.each(
-            (partial(_scaled_late, largest=largest) for largest in LARGEST),
-            "You divided after softmax: the outputs shrink and the weights are "
-            "those of scores that were not divided. Divide the scores.",
-        ),
-        *Wrong.each(
-            (
-                partial(_attention, over=-2, largest=largest)
+        mistakes={
+            **{
+                partial(_attention, divisor=divisor, largest=largest): message
+                for divisor, message in DIVISORS.items()
+                for largest in LARGEST
+            },
+            **{
+                partial(_scaled_late, largest=largest): "You divided after softmax: "
+                "the outputs shrink and the weights are those of scores that were not divided. "
+                "Divide the scores."
+                for largest in LARGEST
+            },
+            **{
+                partial(_attention, over=-2, largest=largest): "Your weights sum to 1 along the "
+                "queries, not along the keys: take softmax over the last axis of the scores."
                 for largest in (-2, -1, None, "nowhere")
-            ),
-            "Your weights sum to 1 along the queries, not along the keys: take "
-            "softmax over the last axis of the scores.",
-        ),
-        *Wrong.each(
-            (
-                partial(_attention, over=over, largest=largest)
+            },
+            **{
+                partial(_attention, over=over, largest=largest): WHOLE_MATRIX
                 for over in (None, (-2, -1))
                 for largest in (-1, None, (-2, -1), "nowhere")
-            ),
-            WHOLE_MATRIX,
-        ),
-        *Wrong.each(
-            (partial(_not_transposed, largest=largest) for largest in LARGEST),
-            "The keys are not transposed: query @ key multiplies components of the query by "
-            "whole keys, and fits only if there are as many keys as components.",
-        ),
-        *Wrong.each(
-            (partial(_all_axes_turned, largest=largest) for largest in LARGEST),
-            "One head alone is right, a batch fails: .T turns all axes around. "
-            "Swap the last two axes of the keys only.",
-        ),
-        *Wrong.each(
-            (partial(_weights, largest=largest) for largest in LARGEST),
-            "These are the weights; asked are the outputs, the weights times the values.",
-        ),
-        Wrong(
-            partial(_attention, largest="nowhere"),
-            "Moderate scores come out right; large ones overflow to ∞/∞. Subtract the "
-            "largest logit of each row before the exponential.",
-        ),
-        Wrong(partial(_attention, largest=None), WHOLE_MAXIMUM),
-        Wrong(partial(_attention, largest=(-2, -1)), WHOLE_MAXIMUM),
-        *Wrong.each(
-            (
-                partial(_with_epsilon, epsilon=epsilon)
+            },
+            **{
+                partial(_not_transposed, largest=largest): "The keys are not transposed: "
+                "query @ key multiplies components of the query by whole keys, "
+                "and fits only if there are as many keys as components."
+                for largest in LARGEST
+            },
+            **{
+                partial(_all_axes_turned, largest=largest): "One head alone is right, "
+                "a batch fails: .T turns all axes around. Swap the last two axes of the keys only."
+                for largest in LARGEST
+            },
+            **{
+                partial(_weights, largest=largest): "These are the weights; "
+                "asked are the outputs, the weights times the values."
+                for largest in LARGEST
+            },
+            partial(_attention, largest="nowhere"): "Moderate scores come out right; large ones "
+            "overflow to ∞/∞. Subtract the largest logit of each row before the exponential.",
+            partial(_attention, largest=None): WHOLE_MAXIMUM,
+            partial(_attention, largest=(-2, -1)): WHOLE_MAXIMUM,
+            **{
+                partial(_with_epsilon, epsilon=epsilon): "You added a small number to the sum, "
+                "which shifts every weight. "
+                "With the maximum subtracted the sum is at least one and needs no help."
                 for epsilon in (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)
-            ),
-            "You added a small number to the sum, which shifts every weight. With "
-            "the maximum subtracted the sum is at least one and needs no help.",
-        ),
+            },
+        },
         praise="Among them batches, a single key, float32 and scores of several thousand.",
     ),
     masked=Function(
@@ -455,60 +390,44 @@ SCALED_ATTENTION = Check(
         _masked,
         draw_masked_heads,
         room_of_attention,
-        Wrong(
-            _masked_late,
-            "You hid keys after softmax: the weights that are left do not sum to one. "
-            "Hide them before the exponential.",
-        ),
-        Wrong(
-            lambda query, key, value, mask: _masked(query, key, value, ~mask),
-            "Your mask works the other way round: here True means that a query may attend.",
-        ),
-        Wrong(
-            lambda *arguments: _attention(*arguments[:3]),
-            "Your function takes no notice of the mask.",
-        ),
-        Wrong(
-            partial(_changed_logits, change=lambda logits, mask: logits * mask),
-            "You multiplied logits by the mask: a hidden key then has the logit zero, "
-            "not the weight zero.",
-        ),
-        *Wrong.each(
-            (partial(_masked, guarded=False, safe=safe) for safe in (True, False)),
-            "A query that sees no key got NaN, from −∞ − (−∞) or 0/0; zeros are asked there.",
-        ),
-        Wrong(
-            partial(_changed_logits, change=lambda s, mask: np.where(mask, s, -1e9)), NO_KEY_MEAN
-        ),
-        *Wrong.each(
-            (partial(_changed_logits, change=partial(_lowered, far=far)) for far in (1e9, 1e10)),
-            NO_KEY_MEAN,
-        ),
-        *Wrong.each(
-            (
-                partial(_near_below, far=far, guarded=guarded)
+        mistakes={
+            _masked_by(lambda logits, mask: _softmax(logits) * mask): "You hid keys after softmax: "
+            "the weights that are left do not sum to one. Hide them before the exponential.",
+            (lambda query, key, value, mask: _masked(query, key, value, ~mask)): "Your mask works "
+            "the other way round: here True means that a query may attend.",
+            _masked_by(lambda logits, _: _softmax(logits)): "Your function takes no notice of the "
+            "mask.",
+            _masked_by(lambda logits, mask: _softmax(logits * mask)): "You multiplied logits by "
+            "the mask: a hidden key then has the logit zero, not the weight zero.",
+            **{
+                _masked_by(partial(_hidden, guarded=False, safe=safe)): "A query that sees no key "
+                "got NaN, from −∞ − (−∞) or 0/0; zeros are asked there."
+                for safe in (True, False)
+            },
+            _masked_by(partial(_near_below, far=1e9, guarded=False)): NO_KEY_MEAN,
+            **{_masked_by(partial(_lowered, far=far)): NO_KEY_MEAN for far in (1e9, 1e10)},
+            **{
+                _masked_by(partial(_near_below, far=far, guarded=guarded)): TOO_NEAR
                 for far in (1e2, 1e3, 1e4, 1e5)
                 for guarded in (True, False)
-            ),
-            TOO_NEAR,
-        ),
-        *Wrong.each(
-            (partial(_masked_exponentials, guard=guard) for guard in ("none", "sum", "rows")),
-            HIDDEN_MAXIMUM,
-        ),
-        *Wrong.each(
-            (partial(_masked_exponentials, guard=guard, safe=False) for guard in ("sum", "rows")),
-            LARGE_MASKED,
-        ),
-        Wrong(partial(_masked, safe=False), LARGE_MASKED),
-        *Wrong.each(
-            (
-                partial(_masked, root=1.0, guarded=guarded, safe=safe)
+            },
+            **{
+                _masked_by(partial(_hidden_late, guard=guard)): HIDDEN_MAXIMUM
+                for guard in ("none", "sum", "rows")
+            },
+            **{
+                _masked_by(partial(_hidden_late, guard=guard, safe=False)): LARGE_MASKED
+                for guard in ("sum", "rows")
+            },
+            _masked_by(partial(_hidden, safe=False)): LARGE_MASKED,
+            **{
+                _masked_by(
+                    partial(_hidden, guarded=guarded, safe=safe), divided=False
+                ): "The scores are not divided: here, too, the factor 1/√dₖ belongs."
                 for guarded in (True, False)
                 for safe in (True, False)
-            ),
-            "The scores are not divided: here, too, the factor 1/√dₖ belongs.",
-        ),
+            },
+        },
         praise="Among them queries that see no key, and hidden keys with the largest scores.",
     ),
 )
@@ -554,26 +473,6 @@ def _no_factors(*_maxima: float) -> tuple[float, float]:
     return 1.0, 1.0
 
 
-def _turned_factors(first: float, second: float, largest: float) -> tuple[float, float]:
-    return np.exp(largest - first), np.exp(largest - second)
-
-
-def _swapped_factors(first: float, second: float, largest: float) -> tuple[float, float]:
-    return np.exp(second - largest), np.exp(first - largest)
-
-
-def _first_factor(*maxima: float) -> tuple[float, float]:
-    return _own_factors(*maxima)[0], 1.0
-
-
-def _second_factor(*maxima: float) -> tuple[float, float]:
-    return 1.0, _own_factors(*maxima)[1]
-
-
-def _absolute_factors(first: float, second: float, _largest: float) -> tuple[float, float]:
-    return np.exp(first), np.exp(second)
-
-
 def draw_states(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     """Draw pairs of states: either maximum the larger one, huge logits, empty blocks."""
     calls = []
@@ -606,55 +505,57 @@ def room_of_merging(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -
     return np.where(np.isfinite(room), room, 0.0)
 
 
+SHRUNK_WRONGLY = {
+    "You shrank ℓ but forgot o: both sums are relative to the maximum.": {"outputs": _no_factors},
+    "You shrank o but forgot ℓ: both sums are relative to the maximum.": {
+        "sums": _no_factors,
+        "outputs": _own_factors,
+    },
+    "You shrank the first state only. The second one may have the smaller maximum as well.": {
+        "sums": lambda *maxima: (_own_factors(*maxima)[0], 1.0)
+    },
+    "You shrank the second state only. The first one may have the smaller maximum as well.": {
+        "sums": lambda *maxima: (1.0, _own_factors(*maxima)[1])
+    },
+    "You swapped the two factors: each state is shrunk by its own maximum minus the new one.": {
+        "sums": lambda first, second, largest: _own_factors(second, first, largest)
+    },
+}
+
 MERGE_BLOCKS = Check(
     "merge-blocks",
     total=Number(
         "the sum ℓ of the two blocks together",
         TOTAL,
-        Wrong(
-            L_FIRST + L_SECOND,
-            "You added the sums as they are, but they are relative to different maxima.",
-        ),
-        Wrong(
-            L_FIRST + L_SECOND / FACTOR,
-            "The exponent has the wrong sign: no exponential may exceed one, and yours grows.",
-        ),
-        Wrong(
-            FACTOR * L_FIRST + L_SECOND,
-            "You shrank the wrong sum: the one with the smaller maximum has to be adapted.",
-        ),
-        Wrong(
-            FACTOR * (L_FIRST + L_SECOND),
-            "You shrank both sums; the one that has the new maximum already stays.",
-        ),
-        Wrong(
-            L_FIRST * math.exp(M_FIRST) + L_SECOND * math.exp(M_SECOND),
-            "This is the sum of the exponentials themselves; ℓ is relative to the new maximum.",
-        ),
-        Wrong(
-            M_FIRST + math.log(TOTAL),
-            "This is the logarithm of the sum of the exponentials; ℓ is asked.",
-        ),
+        mistakes={
+            L_FIRST + L_SECOND: "You added the sums as they are, "
+            "but they are relative to different maxima.",
+            L_FIRST + L_SECOND / FACTOR: "The exponent has the wrong sign: "
+            "no exponential may exceed one, and yours grows.",
+            FACTOR * L_FIRST + L_SECOND: "You shrank the wrong sum: "
+            "the one with the smaller maximum has to be adapted.",
+            FACTOR * (L_FIRST + L_SECOND): "You shrank both sums; "
+            "the one that has the new maximum already stays.",
+            L_FIRST * math.exp(M_FIRST) + L_SECOND * math.exp(M_SECOND): "This is the sum of the "
+            "exponentials themselves; ℓ is relative to the new maximum.",
+            M_FIRST + math.log(TOTAL): "This is the logarithm of the sum of the "
+            "exponentials; ℓ is asked.",
+        },
     ),
     share=Number(
         "the part of the weight that lies on the second block",
         FACTOR * L_SECOND / TOTAL,
-        Wrong(
-            L_SECOND / (L_FIRST + L_SECOND),
-            "You compared the sums as they are, but they are relative to different maxima.",
-        ),
-        Wrong(L_FIRST / TOTAL, "This is the part of the first block."),
-        Wrong(
-            FACTOR * L_SECOND,
-            "This is what the second block adds to the sum; divide by the whole sum.",
-        ),
-        Wrong(
-            L_SECOND / FACTOR / (L_FIRST + L_SECOND / FACTOR),
-            "The exponent has the wrong sign: the block with the smaller maximum shrinks.",
-        ),
-        Wrong(
-            FACTOR / (1 + FACTOR), "You compared the largest logits only; the sums come in as well."
-        ),
+        mistakes={
+            L_SECOND / (L_FIRST + L_SECOND): "You compared the sums as they are, "
+            "but they are relative to different maxima.",
+            L_FIRST / TOTAL: "This is the part of the first block.",
+            FACTOR * L_SECOND: "This is what the second block adds to the sum; "
+            "divide by the whole sum.",
+            L_SECOND / FACTOR / (L_FIRST + L_SECOND / FACTOR): "The exponent has the wrong sign: "
+            "the block with the smaller maximum shrinks.",
+            FACTOR / (1 + FACTOR): "You compared the largest logits only; "
+            "the sums come in as well.",
+        },
         praise="The gap between the two maxima outweighs the two sums.",
     ),
     order=Pick(
@@ -676,54 +577,28 @@ MERGE_BLOCKS = Check(
         _merged,
         draw_states,
         room_of_merging,
-        Wrong(
-            partial(_merged, sums=_no_factors),
-            "You added the sums as they are: those of the block with the smaller "
-            "maximum have to be shrunk first.",
-        ),
-        Wrong(
-            partial(_merged, sums=_turned_factors),
-            "Your exponents have the wrong sign: the factor is e to the old maximum "
-            "minus the new one, never above one.",
-        ),
-        *Wrong.each(
-            (partial(_merged, outputs=_no_factors, guarded=guarded) for guarded in (True, False)),
-            "You shrank ℓ but forgot o: both sums are relative to the maximum.",
-        ),
-        *Wrong.each(
-            (
-                partial(_merged, sums=_no_factors, outputs=_own_factors, guarded=guarded)
+        mistakes={
+            partial(_merged, sums=_no_factors): "You added the sums as they are: "
+            "those of the block with the smaller maximum have to be shrunk first.",
+            partial(
+                _merged, sums=lambda first, second, largest: _own_factors(-first, -second, -largest)
+            ): "Your exponents have the wrong sign: "
+            "the factor is e to the old maximum minus the new one, never above one.",
+            **{
+                partial(_merged, **wrong, guarded=guarded): message
+                for message, wrong in SHRUNK_WRONGLY.items()
                 for guarded in (True, False)
-            ),
-            "You shrank o but forgot ℓ: both sums are relative to the maximum.",
-        ),
-        *Wrong.each(
-            (partial(_merged, sums=_first_factor, guarded=guarded) for guarded in (True, False)),
-            "You shrank the first state only. The second one may have the smaller maximum as well.",
-        ),
-        *Wrong.each(
-            (partial(_merged, sums=_second_factor, guarded=guarded) for guarded in (True, False)),
-            "You shrank the second state only. The first one may have the smaller maximum as well.",
-        ),
-        *Wrong.each(
-            (partial(_merged, sums=_swapped_factors, guarded=guarded) for guarded in (True, False)),
-            "You swapped the two factors: each state is shrunk by its own maximum "
-            "minus the new one.",
-        ),
-        Wrong(
-            partial(_merged, sums=_absolute_factors),
-            "These sums are not relative to the new maximum, and with large logits "
-            "they overflow or vanish.",
-        ),
-        *Wrong.each(
-            (partial(_merged, normalized=True, guarded=guarded) for guarded in (True, False)),
-            "You divided o by ℓ. That is the output, but no state: it could not be merged again.",
-        ),
-        Wrong(
-            partial(_merged, guarded=False),
-            "All is right but for two empty blocks: there −∞ − (−∞) is no number, and "
-            "the empty state is asked.",
-        ),
+            },
+            partial(_merged, sums=lambda *maxima: _own_factors(*maxima[:2], 0.0)): "These sums are "
+            "not relative to the new maximum, and with large logits they overflow or vanish.",
+            **{
+                partial(_merged, normalized=True, guarded=guarded): "You divided o by ℓ. "
+                "That is the output, but no state: it could not be merged again."
+                for guarded in (True, False)
+            },
+            partial(_merged, guarded=False): "All is right but for two empty blocks: "
+            "there −∞ − (−∞) is no number, and the empty state is asked.",
+        },
         praise="Among them huge logits and empty blocks.",
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnbook.exercises._judges import Function, Number, Pick
 
 WIDTH, HEADS = 1024, 16
 HEAD = WIDTH // HEADS
@@ -19,44 +19,38 @@ NO_DIVISOR = Check(
     std=Number(
         "the standard deviation of an entry of either matrix",
         STD,
-        Wrong(STD**2, "This is the variance of an entry; its square root is asked."),
-        Wrong(
-            1 / math.sqrt(WIDTH),
-            "These are queries and keys of unit variance: their scores have variance dₖ.",
-        ),
-        Wrong(
-            1 / math.sqrt(WIDTH * HEAD),
-            "Right for one matrix, if the other keeps unit variance. Here both are "
-            "smaller, so neither has to be as small as this.",
-        ),
-        Wrong(
-            1 / math.sqrt(WIDTH * math.sqrt(HEADS)),
-            "You took the number of heads for the width of a head.",
-        ),
-        Wrong(
-            1 / math.sqrt(WIDTH * math.sqrt(WIDTH)),
-            "You took the model width for dₖ: a score sums over one head only.",
-        ),
+        mistakes={
+            STD**2: "This is the variance of an entry; its square root is asked.",
+            1 / math.sqrt(WIDTH): "These are queries and keys of unit variance: "
+            "their scores have variance dₖ.",
+            1 / math.sqrt(WIDTH * HEAD): "Right for one matrix, if the other keeps unit variance. "
+            "Here both are smaller, so neither has to be as small as this.",
+            1 / math.sqrt(WIDTH * math.sqrt(HEADS)): "You took the number of heads for the "
+            "width of a head.",
+            1 / math.sqrt(WIDTH * math.sqrt(WIDTH)): "You took the model width for dₖ: "
+            "a score sums over one head only.",
+        },
     ),
     bound=Number(
         "the bound of a uniform law with this standard deviation",
         math.sqrt(3) * STD,
-        Wrong(
-            STD,
-            "This is the standard deviation. The bound is half the range and larger: a "
-            "uniform law has a third of the square of its bound as variance.",
-        ),
-        Wrong(math.sqrt(12) * STD, "This is the whole range, from −a to a; the bound a is asked."),
-        Wrong(3 * STD, "A third of the square is the variance: the factor is a root of three."),
-        Wrong(STD / math.sqrt(3), "This is the standard deviation if the bound were the first."),
+        mistakes={
+            STD: "This is the standard deviation. The bound is half the range and larger: "
+            "a uniform law has a third of the square of its bound as variance.",
+            math.sqrt(12) * STD: "This is the whole range, from −a to a; the bound a is asked.",
+            3 * STD: "A third of the square is the variance: the factor is a root of three.",
+            STD / math.sqrt(3): "This is the standard deviation if the bound were the first.",
+        },
     ),
     wider=Number(
         "the variance of a score in the wider model",
         4,
-        Wrong(1, "Twice as many inputs make each component of q and k larger."),
-        Wrong(2, "So it goes for a component of q; a component of k grows as well."),
-        Wrong(8, "The heads keep their width; there are only more of them."),
-        Wrong(16, "A component's variance is in proportion to the width, not to its square."),
+        mistakes={
+            1: "Twice as many inputs make each component of q and k larger.",
+            2: "So it goes for a component of q; a component of k grows as well.",
+            8: "The heads keep their width; there are only more of them.",
+            16: "A component's variance is in proportion to the width, not to its square.",
+        },
         praise="Whoever fixes a number fixes it for one width.",
     ),
 )
@@ -115,76 +109,54 @@ ROW_START = Check(
         row_variance,
         draw_rows,
         row_room,
-        Wrong(
-            lambda x, tokens, std_q, std_k, _: (
-                (std_q * std_k) ** 2 * (x @ x) * np.mean(np.sum(tokens**2, axis=1))
-            ),
-            "This is the mean square of the logits: it counts what the whole row "
-            "shares. Take the mean of the tokens away first.",
-        ),
-        Wrong(
-            lambda *row: row_variance(*row) * (len(row[1]) - 1) / len(row[1]),
-            "You divided by n; the variance asked for has n − 1 below.",
-        ),
-        Wrong(
-            lambda *row: row_variance(*row) * row[-1],
-            "This is the variance of the scores before the division by √dₖ.",
-        ),
-        Wrong(
-            lambda *row: row_variance(*row) * np.sqrt(row[-1]),
-            "You divided the variance by √dₖ. It is the scores that are divided by it, "
-            "so their variance is divided by its square.",
-        ),
-        Wrong(
-            lambda *row: row_variance(*row) / row[-1],
-            "The sum over dₖ components is missing: it makes the variance dₖ times as "
-            "large, and the division takes just that away.",
-        ),
-        Wrong(
-            lambda x, tokens, *stds: row_variance(x, tokens, *np.sqrt(stds)),
-            "std_q and std_k are standard deviations; square them.",
-        ),
-        Wrong(
-            lambda *row: row_variance(*row) / np.linalg.norm(row[0]),
-            "You took the length of the query's token; its square is due.",
-        ),
-        Wrong(
-            lambda x, *row: row_variance(x, *row) / (x @ x) * len(x),
-            "You gave the query's token the squared length d_model. Here it has its own.",
-        ),
-        Wrong(
-            lambda x, tokens, std_q, std_k, _: (
-                (std_q * std_k * len(x)) ** 2 * (1 - mean_cosine(tokens))
-            ),
-            "The factor 1 − r is for tokens that all have the squared length d_model. "
+        mistakes={
+            (
+                lambda x, tokens, std_q, std_k, _: (
+                    (std_q * std_k) ** 2 * (x @ x) * np.mean(np.sum(tokens**2, axis=1))
+                )
+            ): "This is the mean square of the logits: "
+            "it counts what the whole row shares. Take the mean of the tokens away first.",
+            (lambda *row: row_variance(*row) * (len(row[1]) - 1) / len(row[1])): "You divided by "
+            "n; the variance asked for has n − 1 below.",
+            (lambda *row: row_variance(*row) * row[-1]): "This is the variance of the scores "
+            "before the division by √dₖ.",
+            (lambda *row: row_variance(*row) * np.sqrt(row[-1])): "You divided the "
+            "variance by √dₖ. "
+            "It is the scores that are divided by it, so their variance is divided by its square.",
+            (lambda *row: row_variance(*row) / row[-1]): "The sum over dₖ components is missing: "
+            "it makes the variance dₖ times as large, and the division takes just that away.",
+            (lambda x, tokens, *stds: row_variance(x, tokens, *np.sqrt(stds))): "std_q and std_k "
+            "are standard deviations; square them.",
+            (lambda *row: row_variance(*row) / np.linalg.norm(row[0])): "You took the length of "
+            "the query's token; its square is due.",
+            (lambda x, *row: row_variance(x, *row) / (x @ x) * len(x)): "You gave the query's "
+            "token the squared length d_model. Here it has its own.",
+            (lambda x, tokens, q, k, _: (q * k * len(x)) ** 2 * (1 - mean_cosine(tokens))): "The "
+            "factor 1 − r is for tokens that all have the squared length d_model. "
             "Go back to the differences between tokens, from which it came.",
-        ),
-        Wrong(
-            lambda *row: np.sqrt(row_variance(*row)),
-            "This is the standard deviation; the variance is asked.",
-        ),
+            (lambda *row: np.sqrt(row_variance(*row))): "This is the standard deviation; "
+            "the variance is asked.",
+        },
     ),
     everything=Number(
         "the factor for the variance over everything",
         4,
-        Wrong(1, "The bias makes tokens longer: their squared length is d_model no more."),
-        Wrong(2, "So it goes for the queries. The keys are made of longer tokens, too."),
-        Wrong(16, "The squared length doubles, at a right angle, and not the length."),
+        mistakes={
+            1: "The bias makes tokens longer: their squared length is d_model no more.",
+            2: "So it goes for the queries. The keys are made of longer tokens, too.",
+            16: "The squared length doubles, at a right angle, and not the length.",
+        },
     ),
     row=Number(
         "the factor for the variance within a row",
         2,
-        Wrong(1, "For the keys you are right. The query is made of a longer token, too."),
-        Wrong(
-            4,
-            "The bias is the same in all tokens of the row. What does it do to the "
-            "difference of two keys?",
-        ),
-        Wrong(
-            0,
-            "Only what the bias adds to the keys cancels in the row; what the tokens "
-            "differ by stays.",
-        ),
+        mistakes={
+            1: "For the keys you are right. The query is made of a longer token, too.",
+            4: "The bias is the same in all tokens of the row. "
+            "What does it do to the difference of two keys?",
+            0: "Only what the bias adds to the keys cancels in the row; "
+            "what the tokens differ by stays.",
+        },
         praise="What all keys share cancels, and what the query gains does not.",
     ),
 )
@@ -239,26 +211,17 @@ TIED = Check(
     terms=Number(
         "the number of terms whose mean is not zero",
         3 * TERMS_WIDTH**2 - 2 * TERMS_WIDTH,
-        Wrong(
-            3 * TERMS_WIDTH**2,
-            "There are three ways to pair the four, but all four equal belongs to each "
-            "of them, and you counted it three times.",
-        ),
-        Wrong(
-            3 * TERMS_WIDTH * (TERMS_WIDTH - 1),
-            "Those with all four equal are missing: a fourth power has no mean of zero.",
-        ),
-        Wrong(
-            TERMS_WIDTH**2,
-            "So it is for two different matrices, where only e = f and g = h pairs "
-            "them. One matrix has more ways to pair four entries.",
-        ),
-        Wrong(
-            TERMS_WIDTH,
-            "You counted those with all four equal only. Two and two equal do not "
-            "average out either.",
-        ),
-        Wrong(TERMS_WIDTH**4, "These are all terms; most of them average out."),
+        mistakes={
+            3 * TERMS_WIDTH**2: "There are three ways to pair the four, "
+            "but all four equal belongs to each of them, and you counted it three times.",
+            3 * TERMS_WIDTH * (TERMS_WIDTH - 1): "Those with all four equal are missing: "
+            "a fourth power has no mean of zero.",
+            TERMS_WIDTH**2: "So it is for two different matrices, "
+            "where only e = f and g = h pairs them. One matrix has more ways to pair four entries.",
+            TERMS_WIDTH: "You counted those with all four equal only. "
+            "Two and two equal do not average out either.",
+            TERMS_WIDTH**4: "These are all terms; most of them average out.",
+        },
         digits=6,
         within=0.5,
         why="A whole number is asked.",
@@ -268,79 +231,58 @@ TIED = Check(
         tied_moments,
         draw_tied,
         tied_room,
-        Wrong(
-            untied,
-            "This is for independent matrices. With one matrix for both the key is "
-            "made of the same numbers as the query.",
-        ),
-        Wrong(
-            lambda *pair: np.array([tied_moments(*pair)[0], untied(*pair)[1]]),
-            "Your mean is right. The variance misses a way to pair the four entries.",
-        ),
-        Wrong(
-            lambda *pair: tied_moments(*pair) + [0, 1] * (tied_moments(*pair) - untied(*pair)),
-            "Your mean is right. In the variance (x·y)² is one too many: the square of "
-            "the mean goes off.",
-        ),
-        Wrong(
-            lambda *pair: np.add(tied_moments(*pair), [0, tied_moments(*pair)[0] ** 2]),
-            "Your mean is right. In the second place stands the mean square; take the "
-            "square of the mean away.",
-        ),
-        Wrong(
-            lambda *pair: tied_moments(*pair) * [np.sqrt(pair[-1]), pair[-1]],
-            "These are the moments of the score; divide it by √dₖ.",
-        ),
-        Wrong(
-            lambda *pair: tied_moments(*pair) * [1, pair[-1]],
-            "Your mean is right. The variance is that of the score before the division.",
-        ),
-        Wrong(
-            lambda *pair: tied_moments(*pair) / [np.sqrt(pair[-1]), pair[-1]],
-            "These are the moments for one component; there are dₖ of them.",
-        ),
-        Wrong(
-            lambda x, y, std, d_k: tied_moments(x, y, np.sqrt(std), d_k),
-            "std is the standard deviation of an entry; the variance is its square.",
-        ),
-        Wrong(
-            lambda *pair: tied_moments(*pair) ** [1, 0.5],
-            "Your mean is right. In the second place stands the standard deviation.",
-        ),
-        Wrong(
-            for_normalized,
-            "This is for tokens of squared length d_model and entries of variance "
+        mistakes={
+            untied: "This is for independent matrices. "
+            "With one matrix for both the key is made of the same numbers as the query.",
+            (lambda *pair: np.array([tied_moments(*pair)[0], untied(*pair)[1]])): "Your mean is "
+            "right. The variance misses a way to pair the four entries.",
+            (
+                lambda *pair: tied_moments(*pair) + [0, 1] * (tied_moments(*pair) - untied(*pair))
+            ): "Your mean is right. "
+            "In the variance (x·y)² is one too many: the square of the mean goes off.",
+            (
+                lambda *pair: np.add(tied_moments(*pair), [0, tied_moments(*pair)[0] ** 2])
+            ): "Your mean is right. "
+            "In the second place stands the mean square; take the square of the mean away.",
+            (lambda *pair: tied_moments(*pair) * [np.sqrt(pair[-1]), pair[-1]]): "These are the "
+            "moments of the score; divide it by √dₖ.",
+            (lambda *pair: tied_moments(*pair) * [1, pair[-1]]): "Your mean is right. "
+            "The variance is that of the score before the division.",
+            (lambda *pair: tied_moments(*pair) / [np.sqrt(pair[-1]), pair[-1]]): "These are the "
+            "moments for one component; there are dₖ of them.",
+            (lambda x, y, std, d_k: tied_moments(x, y, np.sqrt(std), d_k)): "std is the standard "
+            "deviation of an entry; the variance is its square.",
+            (lambda *pair: tied_moments(*pair) ** [1, 0.5]): "Your mean is right. "
+            "In the second place stands the standard deviation.",
+            for_normalized: "This is for tokens of squared length d_model and entries of variance "
             "1/d_model; here x, y and std are what they are.",
-        ),
-        Wrong(lambda *pair: tied_moments(*pair)[::-1], "Mean and variance have changed places."),
+            (lambda *pair: tied_moments(*pair)[::-1]): "Mean and variance have changed places.",
+        },
     ),
     own=Number(
         "the variance of a token's logit with itself",
         2,
-        Wrong(1, "So it is for two different matrices. Put y = x into your formula."),
-        Wrong(2 * TIED_HEAD, "This is the variance of the score; the logit is divided by √dₖ."),
-        Wrong(math.sqrt(TIED_HEAD), "This is the mean of the logit; its variance is asked."),
-        Wrong(TIED_HEAD + 2, "This is the mean square; take the square of the mean away."),
-        Wrong(3, "This is the mean square of one squared component; its mean is not zero."),
+        mistakes={
+            1: "So it is for two different matrices. Put y = x into your formula.",
+            2 * TIED_HEAD: "This is the variance of the score; the logit is divided by √dₖ.",
+            math.sqrt(TIED_HEAD): "This is the mean of the logit; its variance is asked.",
+            TIED_HEAD + 2: "This is the mean square; take the square of the mean away.",
+            3: "This is the mean square of one squared component; its mean is not zero.",
+        },
     ),
     others=Number(
         "the mean square of the logit with another token",
         1 + (TIED_HEAD + 1) / (TIED_WIDTH - 1),
-        Wrong(1, "So it would be at a right angle. Random tokens have a small cosine."),
-        Wrong(
-            1 + 1 / (TIED_WIDTH - 1),
-            "This is the variance for a given pair, on average; the square of the mean adds to it.",
-        ),
-        Wrong(
-            1 + TIED_HEAD / (TIED_WIDTH - 1),
-            "The square of the mean is in it, but not what the cosine adds to the variance.",
-        ),
-        Wrong(
-            1 + (TIED_HEAD + 1) / TIED_WIDTH,
-            "The normalization takes the mean of the components away: in how many "
-            "directions can a token still point?",
-        ),
-        Wrong(2 + TIED_HEAD, "This is a token's logit with itself, cosine one."),
+        mistakes={
+            1: "So it would be at a right angle. Random tokens have a small cosine.",
+            1 + 1 / (TIED_WIDTH - 1): "This is the variance for a given pair, on average; "
+            "the square of the mean adds to it.",
+            1 + TIED_HEAD / (TIED_WIDTH - 1): "The square of the mean is in it, "
+            "but not what the cosine adds to the variance.",
+            1 + (TIED_HEAD + 1) / TIED_WIDTH: "The normalization takes the mean of the components "
+            "away: in how many directions can a token still point?",
+            2 + TIED_HEAD: "This is a token's logit with itself, cosine one.",
+        },
         digits=4,
     ),
     law=Pick(

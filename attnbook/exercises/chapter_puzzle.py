@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnbook.exercises._judges import Function, Number, Pick
 from attnlib.softmax import softmax
 
 D_MODEL, N_HEADS, D_V, N_TOKENS = 1536, 12, 64, 2048
@@ -20,50 +22,39 @@ WHICH_WIDTH = Check(
     divisor=Number(
         "the number that a head divides its scores by",
         math.sqrt(D_K),
-        Wrong(D_K, "This is the width of a head; the scores are divided by its root."),
-        Wrong(
-            math.sqrt(D_MODEL),
-            f"You took the root of the model's width, {D_MODEL}. A score is a sum over "
+        mistakes={
+            D_K: "This is the width of a head; the scores are divided by its root.",
+            math.sqrt(
+                D_MODEL
+            ): f"You took the root of the model's width, {D_MODEL}. A score is a sum over "
             "the products of one head, which is narrower.",
-        ),
-        Wrong(
-            math.sqrt(D_V),
-            f"You took the root of {D_V}, the width of the values. They enter after "
+            math.sqrt(
+                D_V
+            ): f"You took the root of {D_V}, the width of the values. They enter after "
             "softmax; the scores are made of queries and keys.",
-        ),
-        Wrong(
-            math.sqrt(N_TOKENS),
-            "You took the root of the number of tokens. That is how many scores a row "
-            "has, not how many products a score is the sum of.",
-        ),
-        Wrong(math.sqrt(N_HEADS), "You took the root of the number of heads, not of a width."),
-        Wrong(
-            math.sqrt(D_MODEL) / N_HEADS,
-            "You took the root before you split the width: first the head's share, then its root.",
-        ),
-        Wrong(
-            1 / math.sqrt(D_K),
-            "This is what the scores are multiplied by; asked is what they are divided by.",
-        ),
+            math.sqrt(N_TOKENS): "You took the root of the number of tokens. "
+            "That is how many scores a row has, not how many products a score is the sum of.",
+            math.sqrt(N_HEADS): "You took the root of the number of heads, not of a width.",
+            math.sqrt(D_MODEL) / N_HEADS: "You took the root before you split the width: "
+            "first the head's share, then its root.",
+            1 / math.sqrt(D_K): "This is what the scores are multiplied by; "
+            "asked is what they are divided by.",
+        },
         praise="One head's queries and keys decide, whatever else is wide.",
     ),
     spread=Number(
         "the standard deviation of the logits under the wrong divisor",
         math.sqrt(D_K / D_MODEL),
-        Wrong(D_K / D_MODEL, "This is their variance; its square root is asked."),
-        Wrong(
-            math.sqrt(D_MODEL / D_K),
-            "This is how many times too small they are; asked is how large they are.",
-        ),
-        Wrong(1.0, "So it is under the right divisor; asked is the wrong one."),
-        Wrong(
-            math.sqrt(D_K),
-            "This is the standard deviation of the raw scores; they are still divided.",
-        ),
-        Wrong(
-            D_K / math.sqrt(D_MODEL),
-            "You divided the variance of the raw scores; divide their standard deviation.",
-        ),
+        mistakes={
+            D_K / D_MODEL: "This is their variance; its square root is asked.",
+            math.sqrt(D_MODEL / D_K): "This is how many times too small they are; "
+            "asked is how large they are.",
+            1.0: "So it is under the right divisor; asked is the wrong one.",
+            math.sqrt(D_K): "This is the standard deviation of the raw scores; "
+            "they are still divided.",
+            D_K / math.sqrt(D_MODEL): "You divided the variance of the raw scores; "
+            "divide their standard deviation.",
+        },
     ),
     wider=Pick(
         "what becomes of the divisor",
@@ -126,52 +117,34 @@ DIVIDE_LATER = Check(
     gap=Number(
         "the gap between the first two raw scores",
         math.log(PRINTED[0] / PRINTED[1]),
-        Wrong(PRINTED[0] - PRINTED[1], "This is the gap between the weights, not the scores."),
-        Wrong(
-            PRINTED[0] / PRINTED[1],
-            "This is the ratio of the weights; a ratio of weights is the exponential "
-            "of a gap between scores.",
-        ),
-        Wrong(
-            math.log10(PRINTED[0] / PRINTED[1]),
-            "You took the logarithm to base ten; softmax raises e to the scores.",
-        ),
-        Wrong(
-            math.log(PRINTED[1] / PRINTED[0]),
-            "The sign is wrong: the first key has the larger weight, so the larger score.",
-        ),
-        Wrong(
-            math.log(PRINTED[0] / PRINTED[1]) / math.sqrt(WIDTH),
-            "This is the gap after the division; the head did not divide.",
-        ),
+        mistakes={
+            PRINTED[0] - PRINTED[1]: "This is the gap between the weights, not the scores.",
+            PRINTED[0] / PRINTED[1]: "This is the ratio of the weights; "
+            "a ratio of weights is the exponential of a gap between scores.",
+            math.log10(PRINTED[0] / PRINTED[1]): "You took the logarithm to base ten; "
+            "softmax raises e to the scores.",
+            math.log(PRINTED[1] / PRINTED[0]): "The sign is wrong: "
+            "the first key has the larger weight, so the larger score.",
+            math.log(PRINTED[0] / PRINTED[1]) / math.sqrt(WIDTH): "This is the gap after the "
+            "division; the head did not divide.",
+        },
     ),
     top=Number(
         "the weight of the first key if the scores had been divided",
         divide_later(PRINTED, math.sqrt(WIDTH))[0],
-        Wrong(PRINTED[0], "This is the weight as printed; the division changes it."),
-        Wrong(
-            PRINTED[0] / math.sqrt(WIDTH),
-            "You divided the weight. The scores are divided, and the new weights sum "
-            "to one as well.",
-        ),
-        Wrong(
-            PRINTED[0] ** (1 / math.sqrt(WIDTH)),
-            "You took the right power, but the three powers do not sum to one yet.",
-        ),
-        Wrong(
-            divide_later(PRINTED, WIDTH)[0],
-            "You divided the scores by dₖ; dividing by its root is asked.",
-        ),
-        Wrong(
-            divide_later(PRINTED, 1 / math.sqrt(WIDTH))[0],
-            "You multiplied the scores: the row has become sharper. Which power of a "
-            "weight makes it flatter?",
-        ),
-        Wrong(
-            softmax(PRINTED / math.sqrt(WIDTH))[0],
-            "You gave the weights to softmax as if they were scores. Their logarithms "
-            "are (up to a number that the row shares).",
-        ),
+        mistakes={
+            PRINTED[0]: "This is the weight as printed; the division changes it.",
+            PRINTED[0] / math.sqrt(WIDTH): "You divided the weight. "
+            "The scores are divided, and the new weights sum to one as well.",
+            PRINTED[0] ** (1 / math.sqrt(WIDTH)): "You took the right power, "
+            "but the three powers do not sum to one yet.",
+            divide_later(PRINTED, WIDTH)[0]: "You divided the scores by dₖ; "
+            "dividing by its root is asked.",
+            divide_later(PRINTED, 1 / math.sqrt(WIDTH))[0]: "You multiplied the scores: "
+            "the row has become sharper. Which power of a weight makes it flatter?",
+            softmax(PRINTED / math.sqrt(WIDTH))[0]: "You gave the weights to softmax as if they "
+            "were scores. Their logarithms are (up to a number that the row shares).",
+        },
     ),
     lost=Pick(
         "what of the raw scores the weights do not tell",
@@ -191,39 +164,24 @@ DIVIDE_LATER = Check(
         divide_later,
         _some_weights,
         _room_of_powers,
-        Wrong(
-            lambda weights, tau: weights ** (1 / tau),
-            "The power is right, but your rows do not sum to one.",
-        ),
-        Wrong(
-            lambda weights, tau: weights / tau,
-            "You divided the weights. The scores are divided, and weights sum to one.",
-        ),
-        Wrong(
-            lambda weights, tau: divide_later(weights, 1 / tau),
-            "You multiplied the scores by tau; your rows get sharper instead of flatter.",
-        ),
-        Wrong(
-            lambda weights, tau: divide_later(weights, math.sqrt(tau)),
-            "tau is already what the scores are divided by; you took its root.",
-        ),
-        Wrong(
-            lambda weights, tau: softmax(weights / tau),
-            "You gave the weights to softmax as if they were scores; their logarithms "
-            "are the scores, up to a number that the row shares.",
-        ),
-        Wrong(
-            lambda weights, tau: weights ** (1 / tau) / (weights ** (1 / tau)).sum(),
-            "You divided by the sum over all rows; each row, along the last axis, has "
-            "to sum to one by itself.",
-        ),
-        Wrong(
-            lambda weights, tau: (
-                weights ** (1 / tau) / (weights ** (1 / tau)).sum(axis=0, keepdims=True)
-            ),
-            "Your weights sum to one along the first axis; the keys of a row lie along the last.",
-        ),
-        Wrong(lambda weights, *_: weights, "You returned the weights as they came."),
+        mistakes={
+            (lambda weights, tau: weights ** (1 / tau)): "The power is right, "
+            "but your rows do not sum to one.",
+            (lambda weights, tau: weights / tau): "You divided the weights. "
+            "The scores are divided, and weights sum to one.",
+            (lambda weights, tau: divide_later(weights, 1 / tau)): "You multiplied the scores by "
+            "tau; your rows get sharper instead of flatter.",
+            (lambda weights, tau: divide_later(weights, math.sqrt(tau))): "tau is already what the "
+            "scores are divided by; you took its root.",
+            (lambda weights, tau: softmax(weights / tau)): "You gave the weights to softmax as if "
+            "they were scores; "
+            "their logarithms are the scores, up to a number that the row shares.",
+            (lambda p, tau: p ** (1 / tau) / (p ** (1 / tau)).sum()): "You divided by the sum over "
+            "all rows; each row, along the last axis, has to sum to one by itself.",
+            (lambda p, tau: p ** (1 / tau) / (p ** (1 / tau)).sum(axis=0)): "Your weights sum to "
+            "one along the first axis; the keys of a row lie along the last.",
+            (lambda weights, *_: weights): "You returned the weights as they came.",
+        },
     ),
 )
 
@@ -238,18 +196,26 @@ def weigh(q: Any, k: Any) -> np.ndarray:
 def _as_written(
     q: np.ndarray,
     k: np.ndarray,
-    factor: float | None = None,
     *,
+    factor: Callable[[int, int], float] = lambda d_k, _: 1 / math.sqrt(d_k),
     differences: bool,
     largest: bool,
     axis: int = -1,
 ) -> np.ndarray:
     """Return weights as somebody may write them, with the faults asked for."""
-    factor = 1 / math.sqrt(q.shape[-1]) if factor is None else factor
-    logits = q @ (k - k.mean(axis=0) if differences else k).T * factor
+    logits = q @ (k - k.mean(axis=0) if differences else k).T * factor(q.shape[-1], len(k))
     if largest:
         return softmax(logits, axis)
     return np.exp(logits) / np.exp(logits).sum(axis=axis, keepdims=True)
+
+
+_plain = partial(_as_written, differences=False, largest=True)
+
+
+def _by_largest_of_all(q: np.ndarray, k: np.ndarray, *, differences: bool) -> np.ndarray:
+    logits = q @ (k - k.mean(axis=0) if differences else k).T / math.sqrt(q.shape[-1])
+    powers = np.exp(logits - logits.max())
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _queries_and_keys(rng: np.random.Generator) -> list[tuple[Any, ...]]:
@@ -284,40 +250,17 @@ def _room_of_weights(right: np.ndarray, arguments: tuple[Any, ...], eps: float) 
     return right * (np.expm1(2 * (d_k + 4) * eps * size) + (len(k) + 6) * eps) + 1e-37
 
 
-_FACTORS = [
-    Wrong(lambda *_: 1.0, "You have not divided: softmax is given the raw scores."),
-    Wrong(lambda d_k, *_: 1 / d_k, "You divided by dₖ; dividing by its root is asked."),
-    Wrong(
-        lambda _, n: 1 / math.sqrt(n),
-        "You divided by the root of the number of keys; the root of the width of a key is asked.",
-    ),
-    Wrong(lambda d_k, *_: math.sqrt(d_k), "You multiplied by √dₖ; dividing is asked."),
-]
+_FACTORS = {
+    (lambda *_: 1.0): "You have not divided: softmax is given the raw scores.",
+    (lambda d_k, *_: 1 / d_k): "You divided by dₖ; dividing by its root is asked.",
+    (lambda _, n: 1 / math.sqrt(n)): "You divided by the root of the number of keys; "
+    "the root of the width of a key is asked.",
+    (lambda d_k, *_: math.sqrt(d_k)): "You multiplied by √dₖ; dividing is asked.",
+}
 _KINDS = [
     {"differences": differences, "largest": largest}
     for differences, largest in product((True, False), repeat=2)
 ]
-
-
-def _no_root(factor: Any, kind: dict[str, bool]) -> Any:
-    return lambda q, k: _as_written(q, k, factor(q.shape[-1], len(k)), **kind)
-
-
-def _on_axis(axis: int, kind: dict[str, bool]) -> Any:
-    return lambda q, k: _as_written(q, k, axis=axis, **kind)
-
-
-def _by_largest_of_all(kind: dict[str, bool]) -> Any:
-    def function(q: np.ndarray, k: np.ndarray) -> np.ndarray:
-        logits = q @ (k - k.mean(axis=0) if kind["differences"] else k).T / math.sqrt(q.shape[-1])
-        powers = np.exp(logits - logits.max())
-        return powers / powers.sum(axis=1, keepdims=True)
-
-    return function
-
-
-def _transposed(kind: dict[str, bool]) -> Any:
-    return lambda q, k: _as_written(q, k, **kind).T
 
 
 UNSEEN = Check(
@@ -325,24 +268,17 @@ UNSEEN = Check(
     free=Number(
         "how many numbers about the scores the weights tell",
         ROWS * (COLUMNS - 1),
-        Wrong(
-            ROWS * COLUMNS,
-            "So many scores there are. One number in each row can be changed unseen.",
-        ),
-        Wrong(
-            ROWS * COLUMNS - 1,
-            "One number for the whole table? Each row has a softmax, and a shift, of its own.",
-        ),
-        Wrong(
-            (ROWS - 1) * COLUMNS,
-            "You took one number off each column. Softmax works along a row: its keys.",
-        ),
-        Wrong(
-            (ROWS - 1) * (COLUMNS - 1),
-            "You took a number off each row and off each column. What is added to a "
-            "column, to one key for all queries, is seen.",
-        ),
-        Wrong(ROWS, "So many numbers stay unseen; asked is how many are told."),
+        mistakes={
+            ROWS * COLUMNS: "So many scores there are. "
+            "One number in each row can be changed unseen.",
+            ROWS * COLUMNS - 1: "One number for the whole table? Each row has a softmax, "
+            "and a shift, of its own.",
+            (ROWS - 1) * COLUMNS: "You took one number off each column. "
+            "Softmax works along a row: its keys.",
+            (ROWS - 1) * (COLUMNS - 1): "You took a number off each row and off each column. "
+            "What is added to a column, to one key for all queries, is seen.",
+            ROWS: "So many numbers stay unseen; asked is how many are told.",
+        },
         digits=4,
     ),
     key_shift=Pick(
@@ -369,62 +305,49 @@ UNSEEN = Check(
         weigh,
         _queries_and_keys,
         _room_of_weights,
-        *(
-            Wrong(_no_root(factor, kind), message)
-            for factor, message in _FACTORS
-            for kind in _KINDS
-        ),
-        *Wrong.each(
-            (_on_axis(0, kind) for kind in _KINDS),
-            "Your columns sum to one, over the queries; each row has to sum to one, over the keys.",
-        ),
-        *Wrong.each(
-            (_transposed(kind) for kind in _KINDS),
-            "Your weights are transposed: one row per query is asked, one column per key.",
-        ),
-        Wrong(
-            lambda q, k: q @ k.T / math.sqrt(q.shape[-1]),
-            "These are the logits; softmax of each row is asked.",
-        ),
-        Wrong(
-            lambda q, k: q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1]),
-            "These are the logits without what they share; softmax of each row is asked.",
-        ),
-        Wrong(
-            lambda q, k: _as_written(q - q.mean(axis=0), k, differences=False, largest=True),
-            "You subtracted what the queries share, which softmax sees. What the keys "
-            "share it does not see.",
-        ),
-        *Wrong.each(
-            (
-                lambda q, k, kind=kind: _as_written(q, k, **kind)
+        mistakes={
+            **{
+                partial(_as_written, factor=factor, **kind): message
+                for factor, message in _FACTORS.items()
+                for kind in _KINDS
+            },
+            **{
+                partial(_as_written, axis=0, **kind): "Your columns sum to one, over the queries; "
+                "each row has to sum to one, over the keys."
+                for kind in _KINDS
+            },
+            **{
+                (
+                    lambda q, k, kind=kind: _as_written(q, k, **kind).T
+                ): "Your weights are transposed: one row per query is asked, one column per key."
+                for kind in _KINDS
+            },
+            (lambda q, k: q @ k.T / math.sqrt(q.shape[-1])): "These are the logits; "
+            "softmax of each row is asked.",
+            (lambda q, k: q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1])): "These are the "
+            "logits without what they share; softmax of each row is asked.",
+            (lambda q, k: _plain(q - q.mean(axis=0), k)): "You subtracted what the queries share, "
+            "which softmax sees. What the keys share it does not see.",
+            **{
+                partial(_as_written, **kind): "Large scores overflow: "
+                "subtract the largest of each row before exp."
                 for kind in _KINDS
                 if not kind["largest"]
-            ),
-            "Large scores overflow: subtract the largest of each row before exp.",
-        ),
-        *Wrong.each(
-            (_by_largest_of_all(kind) for kind in _KINDS),
-            "You subtracted the largest score of the whole table, so that a row "
-            "of smaller ones becomes 0/0. Each row needs its own largest.",
-        ),
-        Wrong(
-            lambda q, k: _as_written(q, k, differences=False, largest=True),
-            "Right on paper, but where the keys share a large vector the scores are so large that "
-            "rounding eats their gaps. Take off what is shared before the product, not after it.",
-        ),
-        Wrong(
-            lambda q, k: _as_written(q, k - k.mean(), differences=False, largest=True),
-            "You took one number off all components of all keys. What the keys share "
-            "is a vector: one number for each component.",
-        ),
-        Wrong(
-            lambda q, k: _as_written(
-                q, k - k.mean(axis=1, keepdims=True), differences=False, largest=True
-            ),
-            "You took off each key its own mean, which is not what the keys share. "
-            "The mean over the keys is a vector.",
-        ),
+            },
+            **{
+                partial(_by_largest_of_all, differences=either): "You subtracted the largest score "
+                "of the whole table, so that a row of smaller ones becomes 0/0. "
+                "Each row needs its own largest."
+                for either in (True, False)
+            },
+            _plain: "Right on paper, but where the keys share a large vector the scores are so "
+            "large that rounding eats their gaps. "
+            "Take off what is shared before the product, not after it.",
+            (lambda q, k: _plain(q, k - k.mean())): "You took one number off all components of all "
+            "keys. What the keys share is a vector: one number for each component.",
+            (lambda q, k: _plain(q, k - k.mean(axis=1, keepdims=True))): "You took off each key "
+            "its own mean, which is not what the keys share. The mean over the keys is a vector.",
+        },
         praise="What the keys share is gone before rounding can mind it.",
         all_digits=True,
     ),

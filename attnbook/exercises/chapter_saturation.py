@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Function, Number, Wrong, rounding
+from attnbook.exercises._judges import Function, Number, rounding
 from attnlib.softmax import log_softmax
 
 KEYS, GAP = 32, 2
@@ -22,43 +22,40 @@ RUNNER_UP = Check(
     least=Number(
         "the smallest weight that the top key can have",
         LEAST,
-        Wrong(MOST, "Here all other keys but one have no weight; they can have much more."),
-        Wrong(
-            math.exp(GAP) / (KEYS - 1),
-            "These are the odds of the top key against all others; its weight is asked.",
-        ),
-        Wrong(1 / KEYS, "This is an even share; a key in the lead has more."),
-        Wrong(
-            1 / (1 + KEYS * math.exp(-GAP)),
-            "You counted the top key among its rivals; all keys but one are rivals.",
-        ),
-        Wrong(
-            1 / (1 + (KEYS - 2) * math.exp(-GAP)),
-            "You left out a rival: the second key takes its part as well.",
-        ),
+        mistakes={
+            MOST: "Here all other keys but one have no weight; they can have much more.",
+            math.exp(GAP) / (KEYS - 1): "These are the odds of the top key against all others; "
+            "its weight is asked.",
+            1 / KEYS: "This is an even share; a key in the lead has more.",
+            1 / (1 + KEYS * math.exp(-GAP)): "You counted the top key among its rivals; "
+            "all keys but one are rivals.",
+            1 / (1 + (KEYS - 2) * math.exp(-GAP)): "You left out a rival: "
+            "the second key takes its part as well.",
+        },
     ),
     most=Number(
         "the weight that the top key stays below",
         MOST,
-        Wrong(LEAST, "Here all others are as high as the second; they can be far lower."),
-        Wrong(1, "The second key keeps its part of what the top key has."),
-        Wrong(math.exp(GAP), "These are the odds of the top key; its weight is asked."),
+        mistakes={
+            LEAST: "Here all others are as high as the second; they can be far lower.",
+            1: "The second key keeps its part of what the top key has.",
+            math.exp(GAP): "These are the odds of the top key; its weight is asked.",
+        },
         praise="One gap leaves a great deal open.",
     ),
     needed=Number(
         "the gap that makes sure of half the weight",
         NEEDED,
-        Wrong(0, "A tie of the first two is far from half: all others may be as high as they."),
-        Wrong(
-            math.log(KEYS / 2),
-            "Half the weight means as much as all others together, not half of them.",
-        ),
-        Wrong(
-            math.log(KEYS), "You counted the top key among its rivals; all keys but one are rivals."
-        ),
-        Wrong(math.log(KEYS - 2), "You left out a rival: the second key takes its part as well."),
-        Wrong(math.log2(KEYS - 1), "You took the logarithm to base two; softmax has powers of e."),
-        Wrong(math.log10(KEYS - 1), "You took the logarithm to base ten; softmax has powers of e."),
+        mistakes={
+            0: "A tie of the first two is far from half: all others may be as high as they.",
+            math.log(KEYS / 2): "Half the weight means as much as all others together, "
+            "not half of them.",
+            math.log(KEYS): "You counted the top key among its rivals; "
+            "all keys but one are rivals.",
+            math.log(KEYS - 2): "You left out a rival: the second key takes its part as well.",
+            math.log2(KEYS - 1): "You took the logarithm to base two; softmax has powers of e.",
+            math.log10(KEYS - 1): "You took the logarithm to base ten; softmax has powers of e.",
+        },
     ),
 )
 
@@ -160,25 +157,25 @@ POSITIONS = Check(
     effective=Number(
         "the effective positions exp H of the row",
         2 * math.sqrt(HOLDERS),
-        Wrong(NATS, "This is the entropy H in nats; its exponential is asked."),
-        Wrong(NATS / math.log(2), "This is the entropy in bits; exp H with H in nats is asked."),
-        Wrong(
-            math.exp(NATS / math.log(2)),
-            "You raised e to the entropy in bits; either use nats, or raise two to it.",
-        ),
-        Wrong(
-            float(1 / (SHARED**2).sum()),
-            "This is one over the sum of squares; here exp H is asked.",
-        ),
-        Wrong(2, "The top key has half, but the other half is spread over many keys: use H."),
-        Wrong((HOLDERS + 1) / 2, "The weights are not even: use H, not the number of keys."),
+        mistakes={
+            NATS: "This is the entropy H in nats; its exponential is asked.",
+            NATS / math.log(2): "This is the entropy in bits; exp H with H in nats is asked.",
+            math.exp(NATS / math.log(2)): "You raised e to the entropy in bits; "
+            "either use nats, or raise two to it.",
+            float(1 / (SHARED**2).sum()): "This is one over the sum of squares; "
+            "here exp H is asked.",
+            2: "The top key has half, but the other half is spread over many keys: use H.",
+            (HOLDERS + 1) / 2: "The weights are not even: use H, not the number of keys.",
+        },
     ),
     squared=Number(
         "one over the sum of squared weights",
         float(1 / (SHARED**2).sum()),
-        Wrong(float((SHARED**2).sum()), "This is the sum of squares; one over it is asked."),
-        Wrong(2, "The top key's square is a quarter, not a half."),
-        Wrong(2 * math.sqrt(HOLDERS), "This is exp H; here one over the sum of squares is asked."),
+        mistakes={
+            float((SHARED**2).sum()): "This is the sum of squares; one over it is asked.",
+            2: "The top key's square is a quarter, not a half.",
+            2 * math.sqrt(HOLDERS): "This is exp H; here one over the sum of squares is asked.",
+        },
         praise="The same row, and another count: squares hardly see small weights.",
     ),
     positions=Function(
@@ -186,42 +183,28 @@ POSITIONS = Check(
         _positions,
         _draw_scores,
         _positions_room,
-        Wrong(
-            lambda scores: _entropy(_weights(scores)),
-            "This is the entropy H; its exponential is asked.",
-        ),
-        Wrong(
-            lambda scores: np.exp(_entropy(_weights(scores)) / math.log(2)),
-            "You raised e to the entropy in bits; either use nats, or raise two to it.",
-        ),
-        Wrong(
-            lambda scores: 1 / (_weights(scores) ** 2).sum(axis=-1),
-            "This is one over the sum of squared weights, another count; exp H is asked.",
-        ),
-        Wrong(
-            lambda scores: 1 / _weights(scores).max(axis=-1),
-            "This is one over the largest weight, another count; exp H is asked.",
-        ),
-        Wrong(
-            lambda scores: np.exp(-_entropy(_weights(scores))),
-            "The sign of H is wrong: logarithms of weights are negative, H is not.",
-        ),
-        Wrong(
-            lambda scores: np.exp(
-                _entropy(np.moveaxis(_weights(np.moveaxis(scores, 0, -1)), -1, 0), axis=0)
-            ),
-            "Your weights sum to one along the first axis; the keys are on the last.",
-        ),
-        Wrong(
-            lambda scores: np.exp(_entropy(_weights(scores), axis=None)),
-            "You added up the entropies of all rows; each row has a count of its own.",
-        ),
-        Wrong(lambda scores: _naive(_weights(scores)), ZERO),
-        Wrong(lambda scores: np.exp(-(_weights(scores) * log_softmax(scores)).sum(axis=-1)), ZERO),
-        Wrong(lambda scores: _naive(_plain_softmax(scores)), OVERFLOW),
-        Wrong(lambda scores: np.exp(_entropy(_plain_softmax(scores))), OVERFLOW),
-        Wrong(lambda scores: np.exp(_entropy(np.nan_to_num(_plain_softmax(scores)))), OVERFLOW),
-        *Wrong.each((_nudged(small) for small in (1e-12, 1e-10, 1e-9, 1e-8)), SMALL),
+        mistakes={
+            (lambda scores: _entropy(_weights(scores))): "This is the entropy H; "
+            "its exponential is asked.",
+            (lambda scores: np.exp(_entropy(_weights(scores)) / math.log(2))): "You raised e to "
+            "the entropy in bits; either use nats, or raise two to it.",
+            (lambda scores: 1 / (_weights(scores) ** 2).sum(axis=-1)): "This is one over the sum "
+            "of squared weights, another count; exp H is asked.",
+            (lambda scores: 1 / _weights(scores).max(axis=-1)): "This is one over the largest "
+            "weight, another count; exp H is asked.",
+            (lambda scores: np.exp(-_entropy(_weights(scores)))): "The sign of H is wrong: "
+            "logarithms of weights are negative, H is not.",
+            (lambda scores: np.exp(_entropy(_weights(np.moveaxis(scores, 0, -1))))): "Your weights "
+            "sum to one along the first axis; the keys are on the last.",
+            (lambda scores: np.exp(_entropy(_weights(scores), axis=None))): "You added up the "
+            "entropies of all rows; each row has a count of its own.",
+            (lambda scores: _naive(_weights(scores))): ZERO,
+            (lambda scores: np.exp(-(_weights(scores) * log_softmax(scores)).sum(axis=-1))): ZERO,
+            (lambda scores: _naive(_plain_softmax(scores))): OVERFLOW,
+            (lambda scores: np.exp(_entropy(_plain_softmax(scores)))): OVERFLOW,
+            (lambda scores: np.exp(_entropy(np.nan_to_num(_plain_softmax(scores))))): OVERFLOW,
+            **{_nudged(small): SMALL for small in (1e-12, 1e-10, 1e-9, 1e-8)},
+        },
         all_digits=True,
     ),
 )
@@ -258,7 +241,7 @@ def _draw_slopes(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     ]
 
 
-def _slope_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def _slope_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     """Bound the rounding errors of c times a variance, in the worse of the usual formulas.
 
     Σ p z² - (Σ p z)² adds terms of size p z² and has errors of that size: each weight is off by
@@ -266,7 +249,6 @@ def _slope_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     the mean, and the sums add (n + 2) u. That is below (n + 8 + 2 c max |z|) 2 eps max z², eps
     being 2 u.
     """
-    del right
     scores, multiplier = arguments
     size = np.abs(scores).max()
     return 2 * multiplier * eps * (len(scores) + 8 + 2 * multiplier * size) * size**2
@@ -318,13 +300,12 @@ def _draw_divisors(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     ]
 
 
-def _divisor_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def _divisor_room(right: Any, _arguments: tuple[Any, ...], _eps: float) -> float:
     """Return half a unit of the sixth digit, to which the divisor is asked.
 
     Rounding matters less: a relative error of exp H becomes one of τ divided by the variance of
     the logits, which is above 1/20 in all the rows drawn, and exp H is right to ten digits.
     """
-    del arguments, eps
     return rounding(float(right), 6)
 
 
@@ -338,70 +319,56 @@ SOFTEN = Check(
         _slope,
         _draw_slopes,
         _slope_room,
-        Wrong(
-            lambda z, c: -_slope(z, c),
-            "The sign is wrong: a larger multiplier makes gaps larger and H smaller.",
-        ),
-        Wrong(
-            lambda z, c: _slope(z, c) / c,
-            "A factor c is missing: in dH = −Σ ln p dp, ln p is c·z and a constant.",
-        ),
-        Wrong(
-            lambda z, c: -c * np.var(z),
-            "This is the variance of the scores with even weights; they have the weights p.",
-        ),
-        Wrong(
-            lambda z, c: -c * (_weights(c * z) * z**2).sum(),
-            "The square of the mean is missing: it comes from the denominator of softmax.",
-        ),
-        Wrong(
-            lambda z, c: -_slope(z, c) * c**2,
-            "This is the derivative by the divisor τ = 1/c; that by c is asked.",
-        ),
-        Wrong(lambda z, c: _slope(z, c) * c, "This is the derivative by ln c; that by c is asked."),
-        Wrong(
-            lambda z, c: _slope(z, c) * _effective(_weights(c * z)),
-            "This is the derivative of exp H; that of H is asked.",
-        ),
-        Wrong(
-            lambda z, c: -c * math.sqrt(_variance(_weights(c * z), z)),
-            "You have the standard deviation of the scores where their variance belongs.",
-        ),
-        Wrong(lambda z, c: -c * _variance(_plain_softmax(c * z), z), OVERFLOW),
+        mistakes={
+            (lambda z, c: -_slope(z, c)): "The sign is wrong: "
+            "a larger multiplier makes gaps larger and H smaller.",
+            (lambda z, c: _slope(z, c) / c): "A factor c is missing: "
+            "in dH = −Σ ln p dp, ln p is c·z and a constant.",
+            (lambda z, c: -c * np.var(z)): "This is the variance of the scores with even weights; "
+            "they have the weights p.",
+            (lambda z, c: -c * (_weights(c * z) * z**2).sum()): "The square of the mean is "
+            "missing: it comes from the denominator of softmax.",
+            (lambda z, c: -_slope(z, c) * c**2): "This is the derivative by the divisor τ = 1/c; "
+            "that by c is asked.",
+            (lambda z, c: _slope(z, c) * c): "This is the derivative by ln c; that by c is asked.",
+            (lambda z, c: _slope(z, c) * _effective(_weights(c * z))): "This is the derivative of "
+            "exp H; that of H is asked.",
+            (lambda z, c: -c * math.sqrt(_variance(_weights(c * z), z))): "You have the standard "
+            "deviation of the scores where their variance belongs.",
+            (lambda z, c: -c * _variance(_plain_softmax(c * z), z)): OVERFLOW,
+        },
         all_digits=True,
     ),
     floor=Number(
         "the limit of exp H for τ towards zero",
         2.0,
-        Wrong(1, "One key would be left if it led alone; here two keys share the lead."),
-        Wrong(5, "This is the limit for a large divisor, when all weights become even."),
-        Wrong(math.log(2), "This is the limit of H; that of exp H is asked."),
+        mistakes={
+            1: "One key would be left if it led alone; here two keys share the lead.",
+            5: "This is the limit for a large divisor, when all weights become even.",
+            math.log(2): "This is the limit of H; that of exp H is asked.",
+        },
     ),
     five=Number(
         "the divisor that gives the five scores three effective positions",
         DIVISOR,
-        Wrong(1 / DIVISOR, "This is the multiplier; one over it is the divisor."),
-        Wrong(
-            _solved(_inverse_squares, FIVE, 3),
-            "With this divisor one over the sum of squares is three; exp H is to be three.",
-        ),
+        mistakes={
+            1 / DIVISOR: "This is the multiplier; one over it is the divisor.",
+            _solved(_inverse_squares, FIVE, 3): "With this divisor one over the sum of squares is "
+            "three; exp H is to be three.",
+        },
     ),
     divisor=Function(
         "divisor(scores, positions), which returns the divisor with exp H = positions",
         _divisor,
         _draw_divisors,
         _divisor_room,
-        Wrong(
-            lambda scores, positions: 1 / _divisor(scores, positions),
-            "This is the multiplier; one over it is the divisor.",
-        ),
-        Wrong(
-            lambda scores, positions: _solved(_inverse_squares, scores, positions),
-            "You matched one over the sum of squares; exp H is to be matched.",
-        ),
-        Wrong(
-            lambda scores, positions: _divisor(scores, positions) ** 2,
-            "This is the square of the divisor.",
-        ),
+        mistakes={
+            (lambda scores, positions: 1 / _divisor(scores, positions)): "This is the multiplier; "
+            "one over it is the divisor.",
+            (lambda scores, positions: _solved(_inverse_squares, scores, positions)): "You matched "
+            "one over the sum of squares; exp H is to be matched.",
+            (lambda scores, positions: _divisor(scores, positions) ** 2): "This is the square "
+            "of the divisor.",
+        },
     ),
 )

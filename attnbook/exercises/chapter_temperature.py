@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnbook.exercises._judges import Function, Number, Pick
 from attnlib.softmax import softmax
 
 LEAD = 7 - 5
@@ -20,30 +20,34 @@ WANTED_ODDS = Check(
     temperature=Number(
         "the temperature that makes the odds nine to one",
         LEAD / math.log(ODDS),
-        Wrong(math.log(ODDS) / LEAD, "This is what multiplies the scores; τ divides them."),
-        Wrong(LEAD / math.log(ODDS + 1), "Odds of nine to one are a ratio of 9, not of 10."),
-        Wrong(LEAD / math.log10(ODDS), "Softmax has the base e, so take the natural logarithm."),
-        Wrong(LEAD / ODDS, "The lead over τ is the logarithm of the odds, not the odds."),
+        mistakes={
+            math.log(ODDS) / LEAD: "This is what multiplies the scores; τ divides them.",
+            LEAD / math.log(ODDS + 1): "Odds of nine to one are a ratio of 9, not of 10.",
+            LEAD / math.log10(ODDS): "Softmax has the base e, so take the natural logarithm.",
+            LEAD / ODDS: "The lead over τ is the logarithm of the odds, not the odds.",
+        },
     ),
     halved=Number(
         "the odds at half of that temperature",
         ODDS**2,
-        Wrong(2 * ODDS, "Halving τ doubles the logarithm of the odds, not the odds."),
-        Wrong(math.sqrt(ODDS), "You turned the other way: a lower temperature is sharper."),
-        Wrong(ODDS / 2, "Halving τ does not halve the odds: look at their logarithm."),
-        Wrong(ODDS**2 / (1 + ODDS**2), "This is the weight of the first key; its odds are asked."),
+        mistakes={
+            2 * ODDS: "Halving τ doubles the logarithm of the odds, not the odds.",
+            math.sqrt(ODDS): "You turned the other way: a lower temperature is sharper.",
+            ODDS / 2: "Halving τ does not halve the odds: look at their logarithm.",
+            ODDS**2 / (1 + ODDS**2): "This is the weight of the first key; its odds are asked.",
+        },
         praise="Halving the temperature squares every odds.",
     ),
     doubled=Number(
         "the weight of the first key at twice that temperature",
         math.sqrt(ODDS) / (1 + math.sqrt(ODDS)),
-        Wrong(math.sqrt(ODDS), "These are the odds; the weight is asked."),
-        Wrong(1 / (1 + math.sqrt(ODDS)), "This is the weight of the second key."),
-        Wrong(ODDS**2 / (1 + ODDS**2), "You turned the other way: a higher temperature is softer."),
-        Wrong(
-            (ODDS / 2) / (1 + ODDS / 2),
-            "Doubling τ halves the logarithm of the odds, not the odds.",
-        ),
+        mistakes={
+            math.sqrt(ODDS): "These are the odds; the weight is asked.",
+            1 / (1 + math.sqrt(ODDS)): "This is the weight of the second key.",
+            ODDS**2 / (1 + ODDS**2): "You turned the other way: a higher temperature is softer.",
+            (ODDS / 2) / (1 + ODDS / 2): "Doubling τ halves the logarithm of the "
+            "odds, not the odds.",
+        },
     ),
 )
 
@@ -62,14 +66,13 @@ def gain(weight: float, n_keys: int, cosine: float) -> float:
     return float((math.log(n_keys - 1) + math.log(weight) - math.log1p(-weight)) / (1 - cosine))
 
 
-def gain_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
+def gain_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     """Add up the roundings of the three logarithms and of what is inside them.
 
     A logarithm has the relative error u = eps/2, and passes the relative error of its argument on
     as an absolute one: a few u, and u/(1 - w) from a reader's 1/w - 1. The denominator and the
     division add three relative errors.
     """
-    del right
     weight, n_keys, cosine = arguments
     size = abs(math.log(n_keys - 1)) + abs(math.log(weight)) + abs(math.log1p(-weight))
     return 4 * eps * (size + 1 + 1 / (1 - weight)) / (1 - cosine)
@@ -94,45 +97,43 @@ NEEDED_GAIN = Check(
     least=Number(
         "the smallest gain at which any row of 1024 keys can hold the weight 0.9",
         SUM / 2,
-        Wrong(COUNTED / 2, COUNTED_WORDS),
-        Wrong(round(SUM / 2, 2), THREE_DIGITS),
-        Wrong(SUM, "That is for rivals at a right angle. A rival can be farther away."),
-        Wrong(SUM / 4, "A match and its opposite differ by twice the gain, not four times."),
-        Wrong(math.log(KEYS - 1) / 2, "At this gain the match can have half of the weight."),
+        mistakes={
+            COUNTED / 2: COUNTED_WORDS,
+            round(SUM / 2, 2): THREE_DIGITS,
+            SUM: "That is for rivals at a right angle. A rival can be farther away.",
+            SUM / 4: "A match and its opposite differ by twice the gain, not four times.",
+            math.log(KEYS - 1) / 2: "At this gain the match can have half of the weight.",
+        },
         digits=5,
     ),
     needed=Number(
         "the gain at which a perfect match among rivals at a right angle has the weight 0.9",
         SUM,
-        Wrong(COUNTED, COUNTED_WORDS),
-        Wrong(round(SUM, 2), THREE_DIGITS),
-        Wrong(SUM / 2, "That is for rivals opposite to the query; here their cosine is 0."),
-        Wrong(math.log(KEYS - 1), "At this gain the match has half of the weight."),
-        Wrong(math.log(SHARE / (1 - SHARE)), "That beats one rival; there are 1023 of them."),
-        Wrong(
-            SUM / math.sqrt(WIDTH),
-            "This multiplies √dₖ times the cosine; the gain multiplies the cosine itself.",
-        ),
+        mistakes={
+            COUNTED: COUNTED_WORDS,
+            round(SUM, 2): THREE_DIGITS,
+            SUM / 2: "That is for rivals opposite to the query; here their cosine is 0.",
+            math.log(KEYS - 1): "At this gain the match has half of the weight.",
+            math.log(SHARE / (1 - SHARE)): "That beats one rival; there are 1023 of them.",
+            SUM / math.sqrt(WIDTH): "This multiplies √dₖ times the cosine; "
+            "the gain multiplies the cosine itself.",
+        },
         digits=5,
     ),
     scattered=Number(
         "the gain at which a perfect match among random rivals has the weight 0.9",
         SCATTERED,
-        Wrong(WIDTH * (1 - math.sqrt(1 - 2 * COUNTED / WIDTH)), COUNTED_WORDS),
-        Wrong(round(SCATTERED, 2), THREE_DIGITS),
-        Wrong(SUM, "The rivals scatter: the mean of their exponentials is larger than one."),
-        Wrong(
-            WIDTH * (1 + math.sqrt(1 - 2 * SUM / WIDTH)),
-            "This is the other root of the quadratic equation; a smaller gain does it.",
-        ),
-        Wrong(
-            WIDTH * (math.sqrt(1 + 2 * SUM / WIDTH) - 1),
-            "A sign is wrong: scattered rivals ask for more gain, not for less.",
-        ),
-        Wrong(
-            WIDTH / 2 * (1 - math.sqrt(1 - 4 * SUM / WIDTH)),
-            "The mean of the exponential of a normal number takes half of its variance.",
-        ),
+        mistakes={
+            WIDTH * (1 - math.sqrt(1 - 2 * COUNTED / WIDTH)): COUNTED_WORDS,
+            round(SCATTERED, 2): THREE_DIGITS,
+            SUM: "The rivals scatter: the mean of their exponentials is larger than one.",
+            WIDTH * (1 + math.sqrt(1 - 2 * SUM / WIDTH)): "This is the other root of the quadratic "
+            "equation; a smaller gain does it.",
+            WIDTH * (math.sqrt(1 + 2 * SUM / WIDTH) - 1): "A sign is wrong: "
+            "scattered rivals ask for more gain, not for less.",
+            WIDTH / 2 * (1 - math.sqrt(1 - 4 * SUM / WIDTH)): "The mean of the exponential of a "
+            "normal number takes half of its variance.",
+        },
         digits=5,
     ),
     gain=Function(
@@ -140,38 +141,24 @@ NEEDED_GAIN = Check(
         gain,
         draw_gains,
         gain_room,
-        Wrong(
-            lambda w, n, r: (math.log(n) + logit(w)) / (1 - r),
-            "You counted the match among its rivals: there are n − 1 of them.",
-        ),
-        Wrong(
-            lambda w, n, r: math.log(n - 1) / (1 - r),
-            "This gives the match half of the weight; the weight asked does not enter.",
-        ),
-        Wrong(
-            lambda w, n, r: math.log(n - 1) + logit(w),
-            "The match leads by the gain times 1 − cosine; the rivals' cosine is missing.",
-        ),
-        Wrong(
-            lambda w, n, r: (math.log(n - 1) + logit(w)) / (1 + r),
-            "The sign of the rivals' cosine is wrong: near rivals ask for more gain.",
-        ),
-        Wrong(
-            lambda w, n, r: (math.log(n - 1) + math.log(w)) / (1 - r),
-            "You took the weight for its odds: the weight over one minus the weight.",
-        ),
-        Wrong(
-            lambda w, n, r: (math.log(n - 1) - logit(w)) / (1 - r),
-            "The odds are upside down: a larger weight asks for more gain.",
-        ),
-        Wrong(
-            lambda w, n, r: logit(w) / (1 - r),
-            "That beats one rival; the number of keys does not enter.",
-        ),
-        Wrong(
-            lambda w, n, r: (math.log(n - 1) + logit(w)) / (1 - r) / math.log(10),
-            "Softmax has the base e, so take natural logarithms.",
-        ),
+        mistakes={
+            (lambda w, n, r: (math.log(n) + logit(w)) / (1 - r)): "You counted the match among its "
+            "rivals: there are n − 1 of them.",
+            (lambda w, n, r: math.log(n - 1) / (1 - r)): "This gives the match half of the weight; "
+            "the weight asked does not enter.",
+            (lambda w, n, r: math.log(n - 1) + logit(w)): "The match leads by the gain times 1 − "
+            "cosine; the rivals' cosine is missing.",
+            (lambda w, n, r: (math.log(n - 1) + logit(w)) / (1 + r)): "The sign of the rivals' "
+            "cosine is wrong: near rivals ask for more gain.",
+            (lambda w, n, r: (math.log(n - 1) + math.log(w)) / (1 - r)): "You took the weight for "
+            "its odds: the weight over one minus the weight.",
+            (lambda w, n, r: (math.log(n - 1) - logit(w)) / (1 - r)): "The odds are upside down: "
+            "a larger weight asks for more gain.",
+            (lambda w, n, r: logit(w) / (1 - r)): "That beats one rival; "
+            "the number of keys does not enter.",
+            (lambda w, n, r: (math.log(n - 1) + logit(w)) / (1 - r) / math.log(10)): "Softmax has "
+            "the base e, so take natural logarithms.",
+        },
     ),
 )
 
@@ -257,52 +244,31 @@ COOLING = Check(
         slope,
         draw_rows,
         slope_room,
-        Wrong(
-            lambda scores, tau: float(np.var(scores)) / tau**2,
-            "You weighted all keys alike; the variance is taken under the weights p.",
-        ),
-        Wrong(
-            with_moments(lambda mean, variance, tau: variance / tau**3),
-            "This is the derivative by τ; by ln τ it is τ times as large.",
-        ),
-        Wrong(
-            with_moments(lambda mean, variance, tau: -variance / tau**2),
-            "The sign is wrong: a higher temperature gives a row more entropy.",
-        ),
-        Wrong(
-            with_moments(lambda mean, variance, tau: variance),
-            "This is the variance of the scores; that of the scores over τ is needed.",
-        ),
-        Wrong(
-            with_moments(lambda mean, variance, tau: variance / tau),
-            "The variance of scores over τ has τ squared below it; you divided once.",
-        ),
-        Wrong(
-            lambda scores, tau: moments(scores, 1.0)[1] / tau**2,
-            "You took the weights of the undivided scores; divide by τ before softmax.",
-        ),
-        Wrong(
-            with_moments(lambda mean, variance, tau: math.sqrt(variance) / tau),
-            "This is the standard deviation; its square is wanted.",
-        ),
-        Wrong(
-            with_moments(lambda mean, variance, tau: (variance + mean**2) / tau**2),
-            "This is the mean square; the square of the mean has to be subtracted.",
-        ),
-        Wrong(
-            lambda scores, tau: np.nan_to_num(overflowing_slope(scores, tau)),
-            "Moderate scores come out right. Where two large ones nearly tie, the derivative is "
-            "far from zero, and yours is not: subtract the largest logit and hide no overflow.",
-        ),
-        Wrong(
-            overflowing_slope,
-            "Moderate scores come out right; large ones overflow. Subtract the largest "
-            "logit before the exponential.",
-        ),
-        Wrong(
-            with_moments(lambda mean, variance, tau: variance / tau**2 / 2),
-            "There is a half too much: differentiate p ln p again.",
-        ),
+        mistakes={
+            (lambda scores, tau: float(np.var(scores)) / tau**2): "You weighted all keys alike; "
+            "the variance is taken under the weights p.",
+            with_moments(lambda mean, variance, tau: variance / tau**3): "This is the derivative "
+            "by τ; by ln τ it is τ times as large.",
+            with_moments(lambda mean, variance, tau: -variance / tau**2): "The sign is wrong: "
+            "a higher temperature gives a row more entropy.",
+            with_moments(lambda mean, variance, tau: variance): "This is the variance of the "
+            "scores; that of the scores over τ is needed.",
+            with_moments(lambda mean, variance, tau: variance / tau): "The variance of scores over "
+            "τ has τ squared below it; you divided once.",
+            (lambda scores, tau: moments(scores, 1.0)[1] / tau**2): "You took the weights of the "
+            "undivided scores; divide by τ before softmax.",
+            with_moments(lambda mean, variance, tau: math.sqrt(variance) / tau): "This is the "
+            "standard deviation; its square is wanted.",
+            with_moments(lambda mean, variance, tau: (variance + mean**2) / tau**2): "This is the "
+            "mean square; the square of the mean has to be subtracted.",
+            (lambda scores, tau: np.nan_to_num(overflowing_slope(scores, tau))): "Moderate scores "
+            "come out right. Where two large ones nearly tie, the derivative is far from zero, "
+            "and yours is not: subtract the largest logit and hide no overflow.",
+            overflowing_slope: "Moderate scores come out right; "
+            "large ones overflow. Subtract the largest logit before the exponential.",
+            with_moments(lambda mean, variance, tau: variance / tau**2 / 2): "There is a half too "
+            "much: differentiate p ln p again.",
+        },
     ),
     sign=Pick(
         "what the entropy of a row does when the temperature rises",
@@ -318,33 +284,33 @@ COOLING = Check(
     gap=Number(
         "the gap between the logits of two keys at which the derivative is largest",
         GAP,
-        Wrong(root_of_tanh(1), "That maximizes the gap times p(1 − p); the gap enters squared."),
-        Wrong(0, "At a gap of zero the entropy is at its top and does not change at all."),
-        Wrong(2, "There 1/gap would be 1/2, but tanh(gap/2) is less than one."),
-        Wrong(
-            math.exp(GAP) / (1 + math.exp(GAP)),
-            "This is the larger of the two weights; the gap of the logits is asked.",
-        ),
+        mistakes={
+            root_of_tanh(1): "That maximizes the gap times p(1 − p); the gap enters squared.",
+            0: "At a gap of zero the entropy is at its top and does not change at all.",
+            2: "There 1/gap would be 1/2, but tanh(gap/2) is less than one.",
+            math.exp(GAP) / (1 + math.exp(GAP)): "This is the larger of the two weights; "
+            "the gap of the logits is asked.",
+        },
     ),
     most=Number(
         "the largest derivative of a row of two keys",
         spread_of_two(GAP),
-        Wrong(1 / 4, "This is the largest p(1 − p); the squared gap belongs to it."),
-        Wrong(
-            spread_of_two(root_of_tanh(1), 1),
-            "The gap enters squared: this is the largest value with the gap itself.",
-        ),
-        Wrong(
-            math.sqrt(spread_of_two(GAP)),
-            "This is the standard deviation of the logits; their variance is asked.",
-        ),
+        mistakes={
+            1 / 4: "This is the largest p(1 − p); the squared gap belongs to it.",
+            spread_of_two(root_of_tanh(1), 1): "The gap enters squared: "
+            "this is the largest value with the gap itself.",
+            math.sqrt(spread_of_two(GAP)): "This is the standard deviation of the logits; "
+            "their variance is asked.",
+        },
     ),
     long_row=Number(
         "the derivative in a long random row whose logits have the standard deviation ½",
         1 / 4,
-        Wrong(1 / 8, "This is how far the entropy is below its top; the derivative is asked."),
-        Wrong(1 / 2, "This is the standard deviation; the derivative is a variance."),
-        Wrong(-1 / 4, "The sign is wrong: a higher temperature gives a row more entropy."),
-        Wrong(1 / 16, "You squared once too often: the standard deviation is given."),
+        mistakes={
+            1 / 8: "This is how far the entropy is below its top; the derivative is asked.",
+            1 / 2: "This is the standard deviation; the derivative is a variance.",
+            -1 / 4: "The sign is wrong: a higher temperature gives a row more entropy.",
+            1 / 16: "You squared once too often: the standard deviation is given.",
+        },
     ),
 )

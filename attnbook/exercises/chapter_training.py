@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnbook.exercises._judges import Function, Number, Pick
 
 # Price what a head does
 GROUPS, MEMBERS, FOUND = 5, 6, 0.7
@@ -31,52 +31,41 @@ GROUP_LOSSES = Check(
     pair=Number(
         "the least relative loss with half the weight on each of two right tokens",
         _loss(1, 1 / 2),
-        Wrong(_loss(1, 1), "This is what one right token leaves; here there are two."),
-        Wrong(
-            1 - _loss(1, 1 / 2), "This is the part that the head gets right; the loss is the rest."
-        ),
-        Wrong(_loss(1 / 2, 1 / 2), "This is one right token and a wrong one; both are right."),
+        mistakes={
+            _loss(1, 1): "This is what one right token leaves; here there are two.",
+            1 - _loss(1, 1 / 2): "This is the part that the head gets right; the loss is the rest.",
+            _loss(1 / 2, 1 / 2): "This is one right token and a wrong one; both are right.",
+        },
         praise="Each further right token takes as much off again.",
     ),
     leak=Number(
         "the least relative loss with 0.7 of the weight on the right group",
         _loss(FOUND, _even_square(OTHERS)),
-        Wrong(LOST, "This is the weight that is lost; the loss is a ratio of squares."),
-        Wrong(LOST**2, "This is the square of the weight that is lost; see the theorem."),
-        Wrong(
-            1 - FOUND**2,
-            "You took ‖p‖² as if all the weight were spread over the right group; here "
-            "its square sums over right and wrong tokens.",
-        ),
-        Wrong(
-            MEMBERS * (MEMBERS * (LOST / MEMBERS) ** 2 + LOST**2 / OTHERS),
-            "This is the loss with the value matrix at one; the best one is larger.",
-        ),
-        Wrong(
-            _loss(FOUND, _even_square(OTHERS + MEMBERS)),
-            "You spread what is lost over all tokens; it lies on the wrong ones only.",
-        ),
+        mistakes={
+            LOST: "This is the weight that is lost; the loss is a ratio of squares.",
+            LOST**2: "This is the square of the weight that is lost; see the theorem.",
+            1 - FOUND**2: "You took ‖p‖² as if all the weight were spread over the right group; "
+            "here its square sums over right and wrong tokens.",
+            MEMBERS * (MEMBERS * (LOST / MEMBERS) ** 2 + LOST**2 / OTHERS): "This is the loss with "
+            "the value matrix at one; the best one is larger.",
+            _loss(FOUND, _even_square(OTHERS + MEMBERS)): "You spread what is lost over all "
+            "tokens; it lies on the wrong ones only.",
+        },
         praise="Errors that are spread evenly cost little.",
     ),
     enough=Number(
         "the share of the weight on the right group that does as well as one right token",
         1 / (1 + math.sqrt(OTHERS * (1 - 1 / MEMBERS))),
-        Wrong(
-            1 / GROUPS,
-            "This is uniform attention, whose loss is 1 − 1/G; one right token has another loss.",
-        ),
-        Wrong(
-            1 - 1 / (1 + math.sqrt(OTHERS * (1 - 1 / MEMBERS))),
-            "This is the share on wrong tokens; that on the right group is asked.",
-        ),
-        Wrong(
-            1 / (1 + OTHERS * (1 - 1 / MEMBERS)),
-            "A root is missing: the two shares enter the condition as squares.",
-        ),
-        Wrong(
-            1 / (1 + math.sqrt(OTHERS)),
-            "The right group's own part of ‖p‖² is missing in your condition.",
-        ),
+        mistakes={
+            1 / GROUPS: "This is uniform attention, whose loss is 1 − 1/G; "
+            "one right token has another loss.",
+            1 - 1 / (1 + math.sqrt(OTHERS * (1 - 1 / MEMBERS))): "This is the share on wrong "
+            "tokens; that on the right group is asked.",
+            1 / (1 + OTHERS * (1 - 1 / MEMBERS)): "A root is missing: "
+            "the two shares enter the condition as squares.",
+            1 / (1 + math.sqrt(OTHERS)): "The right group's own part of ‖p‖² is missing in "
+            "your condition.",
+        },
         praise="Less than uniform attention gives it, as one token is so bad an estimate.",
     ),
 )
@@ -134,9 +123,8 @@ def draw_sweeps(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return calls
 
 
-def room_of_choice(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> np.ndarray:
+def room_of_choice(right: np.ndarray, _arguments: tuple[Any, ...], eps: float) -> np.ndarray:
     """Allow what rounding to the type of the answer takes: a rate is taken over, not computed."""
-    del arguments
     return eps * np.abs(right)
 
 
@@ -145,13 +133,13 @@ FAIR_RATE = Check(
     rate=Number(
         "the learning rate for the arm that does not divide",
         _choose(RATES, PLAIN_LOSSES),
-        Wrong(
-            0.32,
-            "At this rate one of the seeds diverged, so it is out, however good the others look.",
-        ),
-        Wrong(0.032, "One lucky seed has its best loss here; the mean over seeds decides."),
-        Wrong(0.01, "Here all seeds are still far from the best loss."),
-        Wrong(1.0, "At this rate every seed diverged."),
+        mistakes={
+            0.32: "At this rate one of the seeds diverged, "
+            "so it is out, however good the others look.",
+            0.032: "One lucky seed has its best loss here; the mean over seeds decides.",
+            0.01: "Here all seeds are still far from the best loss.",
+            1.0: "At this rate every seed diverged.",
+        },
         digits=2,
     ),
     edge=Pick(
@@ -198,47 +186,30 @@ FAIR_RATE = Check(
         _choose,
         draw_sweeps,
         room_of_choice,
-        Wrong(
-            partial(_by, _mean_of_finite),
-            "Your mean leaves out runs that diverged. A rate at which one of its seeds "
-            "diverges is out.",
-        ),
-        *Wrong.each(
-            (
-                partial(_by, partial(_with_a_number_for_infinity, number=number))
+        mistakes={
+            partial(_by, _mean_of_finite): "Your mean leaves out runs that diverged. "
+            "A rate at which one of its seeds diverges is out.",
+            **{
+                partial(_by, partial(_with_a_number_for_infinity, number=number)): "You count a "
+                "run that diverged as a large number. "
+                "Other losses can be larger than any number that you choose; keep the infinity."
                 for number in (10, 100, 1e3, 1e6, 1e9, 1e10)
-            ),
-            "You count a run that diverged as a large number. Other losses can be "
-            "larger than any number that you choose; keep the infinity.",
-        ),
-        Wrong(
-            partial(_by, partial(np.min, axis=0)),
-            "You choose by the best single seed; the mean over seeds is asked.",
-        ),
-        Wrong(
-            partial(_by, partial(np.median, axis=0)),
-            "You choose by the median, which does not see that a seed diverged.",
-        ),
-        Wrong(
-            partial(_by, partial(np.max, axis=0)),
-            "You choose by the worst seed. That is careful, but the mean is asked.",
-        ),
-        Wrong(
-            lambda _rates, losses: losses.mean(axis=0).argmin(),
-            "This is the place of the rate; the rate itself is asked.",
-        ),
-        Wrong(
-            lambda _rates, losses: losses.mean(axis=0).min(),
-            "This is the smallest mean loss; the rate that has it is asked.",
-        ),
-        Wrong(
-            lambda rates, losses: rates[losses[0].argmin()],
-            "You look at the first seed only; take the mean over all of them.",
-        ),
-        Wrong(
-            lambda rates, losses: rates[losses.mean(axis=1).argmin()],
-            "You averaged over the rates; seeds are the rows, so the mean goes down axis 0.",
-        ),
+            },
+            partial(_by, partial(np.min, axis=0)): "You choose by the best single seed; "
+            "the mean over seeds is asked.",
+            partial(_by, partial(np.median, axis=0)): "You choose by the median, "
+            "which does not see that a seed diverged.",
+            partial(_by, partial(np.max, axis=0)): "You choose by the worst seed. "
+            "That is careful, but the mean is asked.",
+            (lambda _rates, losses: losses.mean(axis=0).argmin()): "This is the place of the rate; "
+            "the rate itself is asked.",
+            (lambda _rates, losses: losses.mean(axis=0).min()): "This is the smallest mean loss; "
+            "the rate that has it is asked.",
+            (lambda rates, losses: rates[losses[0].argmin()]): "You look at the first seed only; "
+            "take the mean over all of them.",
+            (lambda rates, losses: rates[losses.mean(axis=1).argmin()]): "You averaged over the "
+            "rates; seeds are the rows, so the mean goes down axis 0.",
+        },
     ),
 )
 
@@ -315,45 +286,34 @@ ADAM_STEP = Check(
     first=Number(
         "by how many rates Adam moves the parameter in its first step, with the sign",
         _move(1),
-        Wrong(1.0, "The sign is wrong: a step goes against the gradient."),
-        Wrong(
-            _move(1, corrected=(False, False)),
-            "You did not correct the running means for their start at zero: divide "
-            "each by the sum of its weights.",
-        ),
-        Wrong(-STEP_GRADIENTS[0], "This is the step of SGD; Adam divides it by a size."),
-        Wrong(
-            _move(1, corrected=(False, True)),
-            "You corrected the mean of squares for its start at zero, but not that of "
-            "the gradients.",
-        ),
-        Wrong(
-            _move(1, root=lambda square: square),
-            "You divided by the mean square; its root is needed.",
-        ),
+        mistakes={
+            1.0: "The sign is wrong: a step goes against the gradient.",
+            _move(1, corrected=(False, False)): "You did not correct the running means for their "
+            "start at zero: divide each by the sum of its weights.",
+            -STEP_GRADIENTS[0]: "This is the step of SGD; Adam divides it by a size.",
+            _move(1, corrected=(False, True)): "You corrected the mean of squares for its start at "
+            "zero, but not that of the gradients.",
+            _move(1, root=lambda square: square): "You divided by the mean square; "
+            "its root is needed.",
+        },
         praise="The size of the gradient does not matter, only its sign.",
     ),
     second=Number(
         "by how many rates Adam moves the parameter in its second step, with the sign",
         _move(2),
-        Wrong(-_move(2), "The sign is wrong: the mean of the two gradients is still positive."),
-        Wrong(
-            1.0,
-            "This is the first step again, turned round: but the mean remembers the "
-            "first gradient.",
-        ),
-        Wrong(
-            _move(2, corrected=(False, False)),
-            "You did not correct the running means for their start at zero.",
-        ),
-        Wrong(
-            -sum(STEP_GRADIENTS) / 2 / math.sqrt(sum(g**2 for g in STEP_GRADIENTS) / 2),
-            "You took plain means; in Adam's the second gradient counts more than the first.",
-        ),
-        Wrong(
-            _move(2, root=lambda square: square),
-            "You divided by the mean square; its root is needed.",
-        ),
+        mistakes={
+            -_move(2): "The sign is wrong: the mean of the two gradients is still positive.",
+            1.0: "This is the first step again, turned round: "
+            "but the mean remembers the first gradient.",
+            _move(2, corrected=(False, False)): "You did not correct the running means for their "
+            "start at zero.",
+            -sum(STEP_GRADIENTS)
+            / 2
+            / math.sqrt(sum(g**2 for g in STEP_GRADIENTS) / 2): "You took plain means; "
+            "in Adam's the second gradient counts more than the first.",
+            _move(2, root=lambda square: square): "You divided by the mean square; "
+            "its root is needed.",
+        },
         praise="A gradient that changes its sign shortens the step.",
     ),
     moved=Function(
@@ -361,44 +321,28 @@ ADAM_STEP = Check(
         _adam,
         draw_gradients,
         room_of_adam,
-        Wrong(
-            partial(_adam, corrected=(False, False)),
-            "The running means are not corrected for their start at zero.",
-        ),
-        Wrong(
-            partial(_adam, corrected=(False, True)),
-            "You corrected the mean of the squares for its start at zero, but not the "
-            "mean of the gradients.",
-        ),
-        Wrong(
-            partial(_adam, corrected=(True, False)),
-            "You corrected the mean of the gradients for its start at zero, but not "
-            "the mean of the squares.",
-        ),
-        Wrong(
-            partial(_adam, root=lambda square: square),
-            "You divide by the mean square; its root is needed.",
-        ),
-        Wrong(partial(_adam, sign=1), "The sign is wrong: steps go against the gradient."),
-        Wrong(
-            partial(_adam, betas=ROUNDED_BETAS[::-1]),
-            "You swapped the two shares: gradients keep 0.9, their squares 0.999.",
-        ),
-        Wrong(
-            partial(_adam, late=1),
-            "Your count of steps is one too high in the correction: the first step has 1.",
-        ),
-        Wrong(
-            partial(_adam, epsilon=0.0, inside=1e-8),
-            "ε stands under the root; it is added to the root.",
-        ),
-        Wrong(
-            partial(_adam, epsilon=0.0),
-            "ε is missing, which shows where gradients are as small as it is.",
-        ),
-        Wrong(partial(_adam, last_only=True), "This is the last step; add all of them."),
-        Wrong(_sgd, "This is SGD: each step is the rate times the gradient."),
-        Wrong(_sign_steps, "You move by the sign of each gradient, which is Adam without memory."),
+        mistakes={
+            partial(_adam, corrected=(False, False)): "The running means are not corrected for "
+            "their start at zero.",
+            partial(_adam, corrected=(False, True)): "You corrected the mean of the squares for "
+            "its start at zero, but not the mean of the gradients.",
+            partial(_adam, corrected=(True, False)): "You corrected the mean of the gradients for "
+            "its start at zero, but not the mean of the squares.",
+            partial(_adam, root=lambda square: square): "You divide by the mean square; "
+            "its root is needed.",
+            partial(_adam, sign=1): "The sign is wrong: steps go against the gradient.",
+            partial(_adam, betas=ROUNDED_BETAS[::-1]): "You swapped the two shares: "
+            "gradients keep 0.9, their squares 0.999.",
+            partial(_adam, late=1): "Your count of steps is one too high in the correction: "
+            "the first step has 1.",
+            partial(_adam, epsilon=0.0, inside=1e-8): "ε stands under the root; "
+            "it is added to the root.",
+            partial(_adam, epsilon=0.0): "ε is missing, "
+            "which shows where gradients are as small as it is.",
+            partial(_adam, last_only=True): "This is the last step; add all of them.",
+            _sgd: "This is SGD: each step is the rate times the gradient.",
+            _sign_steps: "You move by the sign of each gradient, which is Adam without memory.",
+        },
         praise="A million times the gradient makes nearly the same step.",
     ),
 )
@@ -461,7 +405,7 @@ def near_tie(rng: np.random.Generator, score: float, others: int) -> tuple[Any, 
     return scores, rng.standard_normal((len(scores), 2)), rng.standard_normal(2), 1.0
 
 
-def room_of_slope(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
+def room_of_slope(_right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
     """Bound the rounding of the derivative.
 
     With u = eps/2 (that of the inputs, if it is coarser): logits are off by at most 6u·a, with a
@@ -470,7 +414,6 @@ def room_of_slope(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> 
     usefulness, 2Σ|vⱼ|(|vⱼ| + |t|) over components with the largest values. They contain the
     weights at most three times each, and sums over keys and components add (4n + 2d + 20)u.
     """
-    del right
     scores, values, target, factor = arguments
     unit = max(eps, *(float(np.finfo(x.dtype).eps) for x in (scores, values, target))) / 2
     largest = float(np.abs(scores).max())
@@ -486,36 +429,28 @@ SCALE_GRADIENT = Check(
     divided=Number(
         "the derivative of the loss by c, where c = 1/8",
         _slope(1 / DIVISOR),
-        Wrong(
-            _slope(1 / DIVISOR) / LEAD,
-            "This is the derivative by the logit; by the chain rule the score comes in.",
-        ),
-        Wrong(_slope(1 / DIVISOR, twice=1.0), "The two of the square is missing."),
-        Wrong(
-            -_slope(1 / DIVISOR),
-            "The sign is wrong: the weight is too large already, and more c enlarges it.",
-        ),
-        Wrong(
-            _slope(1 / DIVISOR, centered=False),
-            "You took p·z for the derivative of the weight; the mean of the scores has "
-            "to be subtracted from z.",
-        ),
-        Wrong(_slope(1.0), "This is the derivative at c = 1."),
+        mistakes={
+            _slope(1 / DIVISOR) / LEAD: "This is the derivative by the logit; "
+            "by the chain rule the score comes in.",
+            _slope(1 / DIVISOR, twice=1.0): "The two of the square is missing.",
+            -_slope(1 / DIVISOR): "The sign is wrong: "
+            "the weight is too large already, and more c enlarges it.",
+            _slope(1 / DIVISOR, centered=False): "You took p·z for the derivative of the weight; "
+            "the mean of the scores has to be subtracted from z.",
+            _slope(1.0): "This is the derivative at c = 1.",
+        },
     ),
     plain=Number(
         "the derivative of the loss by c, where c = 1",
         _slope(1.0),
-        Wrong(
-            _slope(1.0) / LEAD,
-            "This is the derivative by the logit; by the chain rule the score comes in.",
-        ),
-        Wrong(_slope(1.0, twice=1.0), "The two of the square is missing."),
-        Wrong(
-            _slope(1.0, centered=False),
-            "You took p·z for the derivative of the weight; the mean of the scores has "
-            "to be subtracted from z.",
-        ),
-        Wrong(_slope(1 / DIVISOR), "This is the derivative at c = 1/8."),
+        mistakes={
+            _slope(1.0) / LEAD: "This is the derivative by the logit; "
+            "by the chain rule the score comes in.",
+            _slope(1.0, twice=1.0): "The two of the square is missing.",
+            _slope(1.0, centered=False): "You took p·z for the derivative of the weight; "
+            "the mean of the scores has to be subtracted from z.",
+            _slope(1 / DIVISOR): "This is the derivative at c = 1/8.",
+        },
         praise="The error is larger than in the divided row, its slope far smaller.",
     ),
     step=Pick(
@@ -535,47 +470,27 @@ SCALE_GRADIENT = Check(
         _by_factor,
         draw_rows,
         room_of_slope,
-        Wrong(
-            partial(_by_factor, centered=False),
-            "You took p·z for the derivative of the weights; the mean of the scores "
-            "under the weights has to be subtracted from z.",
-        ),
-        Wrong(partial(_by_factor, twice=1.0), "The two of the square is missing."),
-        Wrong(
-            partial(_by_factor, twice=-2.0), "The sign is wrong: the error is output minus target."
-        ),
-        Wrong(
-            partial(_by_factor, outer=lambda factor: factor),
-            "This is the derivative by the logarithm of c: c times the one asked.",
-        ),
-        Wrong(
-            partial(_by_factor, outer=lambda factor: -(factor**2)),
-            "This is the derivative by the temperature 1/c.",
-        ),
-        Wrong(
-            partial(_by_factor, inner=1.0),
-            "Your weights are those of c = 1: multiply the scores by c before softmax.",
-        ),
-        Wrong(
-            partial(_by_factor, uniform=True),
-            "Your covariance counts all keys alike; each counts with its weight.",
-        ),
-        Wrong(
-            partial(_by_factor, safe=False),
-            "Moderate scores come out right; large ones overflow. Subtract the largest "
-            "logit before the exponential.",
-        ),
-        Wrong(
-            lambda *row: np.nan_to_num(_by_factor(*row, safe=False)),
-            "Moderate scores come out right. Where two large ones nearly tie, the derivative is "
-            "far from zero, and yours is not: subtract the largest logit and hide no overflow.",
-        ),
-        Wrong(
-            lambda scores, values, target, factor: (
-                _by_factor(scores, values, target, factor) / values.shape[1]
-            ),
-            "You averaged over the components; the loss is their sum.",
-        ),
+        mistakes={
+            partial(_by_factor, centered=False): "You took p·z for the derivative of the weights; "
+            "the mean of the scores under the weights has to be subtracted from z.",
+            partial(_by_factor, twice=1.0): "The two of the square is missing.",
+            partial(_by_factor, twice=-2.0): "The sign is wrong: the error is output minus target.",
+            partial(_by_factor, outer=lambda factor: factor): "This is the derivative by the "
+            "logarithm of c: c times the one asked.",
+            partial(_by_factor, outer=lambda factor: -(factor**2)): "This is the derivative by the "
+            "temperature 1/c.",
+            partial(_by_factor, inner=1.0): "Your weights are those of c = 1: "
+            "multiply the scores by c before softmax.",
+            partial(_by_factor, uniform=True): "Your covariance counts all keys alike; "
+            "each counts with its weight.",
+            partial(_by_factor, safe=False): "Moderate scores come out right; "
+            "large ones overflow. Subtract the largest logit before the exponential.",
+            (lambda *row: np.nan_to_num(_by_factor(*row, safe=False))): "Moderate scores come out "
+            "right. Where two large ones nearly tie, the derivative is far from zero, "
+            "and yours is not: subtract the largest logit and hide no overflow.",
+            (lambda *row: _by_factor(*row) / row[1].shape[1]): "You averaged over the components; "
+            "the loss is their sum.",
+        },
         praise="Among them a single key, c = 0 and huge scores.",
     ),
 )

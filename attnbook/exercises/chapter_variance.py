@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.exercises._exercise import Check
-from attnbook.exercises._judges import Function, Number, Pick, Wrong
+from attnbook.exercises._judges import Function, Number, Pick
 
 LARGE, SMALL = 4.0, 1 / 4
 OF_QUERY = np.repeat([LARGE, SMALL, SMALL], 32)
@@ -21,41 +21,30 @@ UNEQUAL = Check(
     variance=Number(
         "the variance of q·k",
         UNEQUAL_VARIANCE,
-        Wrong(math.sqrt(UNEQUAL_VARIANCE), "This is the standard deviation; square it."),
-        Wrong(
-            OF_MEANS,
-            "You multiplied the mean variances of q and of k. It matters which "
-            "component of q meets which of k.",
-        ),
-        Wrong(
-            float((OF_QUERY + OF_KEY).sum()),
-            "You added the two variances of a product; for independent factors with "
-            "mean zero they multiply.",
-        ),
-        Wrong(
-            float((OF_QUERY**2) @ (OF_KEY**2)), "You squared variances; they are squares already."
-        ),
-        Wrong(
-            float(OF_QUERY.sum() * OF_KEY.sum()),
-            "You multiplied the sums, so that each component of q meets every one of "
-            "k. The mixed terms average out.",
-        ),
-        Wrong(
-            float(np.sqrt(OF_QUERY * OF_KEY).sum()),
-            "You added standard deviations; of independent terms the variances add up.",
-        ),
-        Wrong(len(OF_KEY), "So it would be if every component had variance one."),
+        mistakes={
+            math.sqrt(UNEQUAL_VARIANCE): "This is the standard deviation; square it.",
+            OF_MEANS: "You multiplied the mean variances of q and of k. "
+            "It matters which component of q meets which of k.",
+            float((OF_QUERY + OF_KEY).sum()): "You added the two variances of a product; "
+            "for independent factors with mean zero they multiply.",
+            float((OF_QUERY**2) @ (OF_KEY**2)): "You squared variances; they are squares already.",
+            float(OF_QUERY.sum() * OF_KEY.sum()): "You multiplied the sums, "
+            "so that each component of q meets every one of k. The mixed terms average out.",
+            float(np.sqrt(OF_QUERY * OF_KEY).sum()): "You added standard deviations; "
+            "of independent terms the variances add up.",
+            len(OF_KEY): "So it would be if every component had variance one.",
+        },
     ),
     divisor=Number(
         "the divisor that makes the variance one",
         math.sqrt(UNEQUAL_VARIANCE),
-        Wrong(UNEQUAL_VARIANCE, "Dividing by this divides the variance by its square."),
-        Wrong(
-            math.sqrt(len(OF_KEY)),
-            "This is √dₖ, which makes the variance one if each component has variance one.",
-        ),
-        Wrong(math.sqrt(OF_MEANS), "This is the root of a product of mean variances."),
-        Wrong(1 / math.sqrt(UNEQUAL_VARIANCE), "This is the multiplier; its inverse is asked."),
+        mistakes={
+            UNEQUAL_VARIANCE: "Dividing by this divides the variance by its square.",
+            math.sqrt(len(OF_KEY)): "This is √dₖ, which makes the variance one if each component "
+            "has variance one.",
+            math.sqrt(OF_MEANS): "This is the root of a product of mean variances.",
+            1 / math.sqrt(UNEQUAL_VARIANCE): "This is the multiplier; its inverse is asked.",
+        },
     ),
     order=Pick(
         "the order of k that makes the variance smallest",
@@ -82,63 +71,46 @@ RECTIFIED = Check(
     center=Number(
         "the mean of q·k",
         D_K * MEAN**2,
-        Wrong(0, "So it was before the components were rectified. No component is negative now."),
-        Wrong(MEAN**2, "This is the mean of one product; a score adds up all of them."),
-        Wrong(D_K * MEAN, "This is the mean of the sum of one vector's components alone."),
-        Wrong(
-            D_K * 2 / math.pi,
-            "You took the mean of |x|. Half of the components are zero now instead.",
-        ),
-        Wrong(
-            D_K / 2,
-            "You took the mean of a square. q and k are independent, so the mean of a "
-            "product is the product of the means.",
-        ),
+        mistakes={
+            0: "So it was before the components were rectified. No component is negative now.",
+            MEAN**2: "This is the mean of one product; a score adds up all of them.",
+            D_K * MEAN: "This is the mean of the sum of one vector's components alone.",
+            D_K * 2 / math.pi: "You took the mean of |x|. "
+            "Half of the components are zero now instead.",
+            D_K / 2: "You took the mean of a square. "
+            "q and k are independent, so the mean of a product is the product of the means.",
+        },
     ),
     total=Number(
         "the variance of q·k",
         TOTAL,
-        Wrong(D_K, "So it was before the components were rectified."),
-        Wrong(
-            D_K / 4,
-            "You added up mean squares of products. Their mean is not zero; its "
-            "square has to come off.",
-        ),
-        Wrong(
-            D_K * SPREAD**2,
-            "You multiplied the variances of the factors, which needs mean zero in both.",
-        ),
-        Wrong(WITHIN, "This is the part within a row; asked is all of the variance."),
-        Wrong(
-            TOTAL + (D_K * MEAN**2) ** 2,
-            "This is the mean square of q·k; the square of its mean has to come off.",
-        ),
-        Wrong(
-            D_K / 4 - (D_K * MEAN**2) ** 2,
-            "A variance is never negative. You took off the square of the whole mean "
-            "but left out the mixed products, whose mean is not zero any more.",
-        ),
-        Wrong(math.sqrt(TOTAL), "This is the standard deviation; the variance is asked."),
+        mistakes={
+            D_K: "So it was before the components were rectified.",
+            D_K / 4: "You added up mean squares of products. "
+            "Their mean is not zero; its square has to come off.",
+            D_K * SPREAD**2: "You multiplied the variances of the factors, "
+            "which needs mean zero in both.",
+            WITHIN: "This is the part within a row; asked is all of the variance.",
+            TOTAL + (D_K * MEAN**2) ** 2: "This is the mean square of q·k; "
+            "the square of its mean has to come off.",
+            D_K / 4 - (D_K * MEAN**2) ** 2: "A variance is never negative. You took off the square "
+            "of the whole mean but left out the mixed products, whose mean is not zero any more.",
+            math.sqrt(TOTAL): "This is the standard deviation; the variance is asked.",
+        },
     ),
     within=Number(
         "the variance within a row",
         WITHIN,
-        Wrong(TOTAL, "This is all of the variance; part of it lies between rows."),
-        Wrong(TOTAL - WITHIN, "This is the part between rows, which all keys of a row share."),
-        Wrong(
-            D_K * SPREAD**2,
-            "The trace is there, but the mean of the query adds a part: what counts "
-            "is its mean squared length.",
-        ),
-        Wrong(
-            D_K / 2,
-            "This is the mean squared length of a query; the components of a key do "
-            "not have variance one any more.",
-        ),
-        Wrong(
-            D_K / 4,
-            "You took the mean square of a component of the key; within a row its variance counts.",
-        ),
+        mistakes={
+            TOTAL: "This is all of the variance; part of it lies between rows.",
+            TOTAL - WITHIN: "This is the part between rows, which all keys of a row share.",
+            D_K * SPREAD**2: "The trace is there, but the mean of the query adds a part: "
+            "what counts is its mean squared length.",
+            D_K / 2: "This is the mean squared length of a query; "
+            "the components of a key do not have variance one any more.",
+            D_K / 4: "You took the mean square of a component of the key; "
+            "within a row its variance counts.",
+        },
         praise="The rest lies between rows, and softmax does not see it.",
     ),
 )
@@ -172,7 +144,7 @@ def _some_correlations(rng: np.random.Generator) -> list[tuple[Any, ...]]:
     return [*calls, *extremes, (500, 0.99, 1.0)]
 
 
-def _room_of_sum(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
+def _room_of_sum(_right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> float:
     """Bound the rounding errors of the sum over distances, and of its closed form.
 
     With g = γ_q γ_k and a = |g|, the terms have the total size of at most
@@ -181,7 +153,6 @@ def _room_of_sum(right: np.ndarray, arguments: tuple[Any, ...], eps: float) -> f
     closed form the rounding of g counts up to 1/(1 − a) times in each division. At a = 1 all
     terms together have the size dₖ².
     """
-    del right
     d_k, gamma_q, gamma_k = arguments
     size = abs(gamma_q * gamma_k)
     if size == 1:
@@ -209,49 +180,34 @@ FADING = Check(
     pairs=Number(
         "the number of pairs (i, j) at that distance",
         2 * (PAIRED_WIDTH - DISTANCE),
-        Wrong(
-            PAIRED_WIDTH - DISTANCE,
-            "You counted each pair once; (i, j) and (j, i) are two products of the square.",
-        ),
-        Wrong(
-            2 * PAIRED_WIDTH,
-            "So it would be if every component had a neighbor that far on both "
+        mistakes={
+            PAIRED_WIDTH - DISTANCE: "You counted each pair once; "
+            "(i, j) and (j, i) are two products of the square.",
+            2 * PAIRED_WIDTH: "So it would be if every component had a neighbor that far on both "
             "sides; near the ends one is missing.",
-        ),
-        Wrong(
-            2 * (PAIRED_WIDTH - DISTANCE + 1),
-            "You counted one component too many: where does the last pair begin?",
-        ),
-        Wrong(
-            2 * (PAIRED_WIDTH - DISTANCE - 1),
-            "You counted one component too few: the last pair ends at the last component.",
-        ),
+            2 * (PAIRED_WIDTH - DISTANCE + 1): "You counted one component too many: "
+            "where does the last pair begin?",
+            2 * (PAIRED_WIDTH - DISTANCE - 1): "You counted one component too few: "
+            "the last pair ends at the last component.",
+        },
         digits=4,
     ),
     limit=Number(
         "the limit of the variance over dₖ",
         (1 + GAMMA**2) / (1 - GAMMA**2),
-        Wrong(
-            (1 + GAMMA) / (1 - GAMMA),
-            "You summed γ^m. A mixed product has two factors, one from q and one from k.",
-        ),
-        Wrong(
-            1 / (1 - GAMMA**2),
-            "You counted each distance once; there are neighbors on both sides.",
-        ),
-        Wrong(
-            2 / (1 - GAMMA**2),
-            "You counted the diagonal twice; only the distances above zero come twice.",
-        ),
-        Wrong(
-            2 * GAMMA**2 / (1 - GAMMA**2),
-            "The diagonal is missing: a term times itself adds one for each component.",
-        ),
-        Wrong(1, "So it is without correlations; here the mixed products add up to something."),
-        Wrong(
-            math.sqrt((1 + GAMMA**2) / (1 - GAMMA**2)),
-            "This is the ratio of standard deviations; of the variances is asked.",
-        ),
+        mistakes={
+            (1 + GAMMA) / (1 - GAMMA): "You summed γ^m. "
+            "A mixed product has two factors, one from q and one from k.",
+            1 / (1 - GAMMA**2): "You counted each distance once; "
+            "there are neighbors on both sides.",
+            2 / (1 - GAMMA**2): "You counted the diagonal twice; "
+            "only the distances above zero come twice.",
+            2 * GAMMA**2 / (1 - GAMMA**2): "The diagonal is missing: "
+            "a term times itself adds one for each component.",
+            1: "So it is without correlations; here the mixed products add up to something.",
+            math.sqrt((1 + GAMMA**2) / (1 - GAMMA**2)): "This is the ratio of standard deviations; "
+            "of the variances is asked.",
+        },
     ),
     growth=Pick(
         "how the variance grows with the width",
@@ -269,59 +225,32 @@ FADING = Check(
         score_variance,
         _some_correlations,
         _room_of_sum,
-        Wrong(
-            lambda d_k, gamma_q, gamma_k: (d_k + score_variance(d_k, gamma_q, gamma_k)) / 2,
-            "You counted each mixed product once: (i, j) and (j, i) both occur.",
-        ),
-        Wrong(
-            lambda d_k, gamma_q, gamma_k: score_variance(d_k, gamma_q, gamma_k) - d_k,
-            "The diagonal is missing: a term times itself adds one for each component.",
-        ),
-        Wrong(
-            lambda d_k, gamma_q, gamma_k: score_variance(d_k, gamma_q, gamma_k) + d_k,
-            "You counted the diagonal twice; only the distances above zero come twice.",
-        ),
-        Wrong(
-            lambda d_k, gamma_q, *_: score_variance(d_k, gamma_q, gamma_q),
-            "You used gamma_q for both: the covariance of the keys fades with gamma_k.",
-        ),
-        Wrong(
-            lambda d_k, gamma_q, *_: score_variance(d_k, gamma_q, 1.0),
-            "You left out the keys: a mixed product has the covariance of q times that of k.",
-        ),
-        Wrong(
-            lambda d_k, gamma_q, gamma_k: score_variance(d_k, abs(gamma_q), abs(gamma_k)),
-            "You lost the signs: correlations of opposite sign make mixed products negative.",
-        ),
-        Wrong(
-            lambda d_k, gamma_q, gamma_k: math.sqrt(
-                max(score_variance(d_k, gamma_q, gamma_k), 0.0)
-            ),
-            "This is the standard deviation; the variance is asked.",
-        ),
-        Wrong(
-            _long_head,
-            "This is what a very wide head tends to. Near the ends components have "
-            "fewer neighbors, which counts in a narrow one.",
-        ),
-        Wrong(
-            _same_count,
-            "You gave every distance the same number of pairs; the larger the "
-            "distance, the fewer fit into the head.",
-        ),
-        Wrong(
-            lambda d_k, gamma_q, gamma_k: float(
-                (_toeplitz(d_k, gamma_q) @ _toeplitz(d_k, gamma_k)).sum()
-            ),
-            "You added up all entries of the matrix product. Of that product only the "
-            "trace is asked; or multiply the two matrices entry by entry.",
-        ),
-        Wrong(
-            lambda d_k, *_: d_k,
-            "This is the theorem without correlations; here both vectors break (c).",
-        ),
-        Wrong(
-            lambda d_k, *_: d_k**2, "You multiplied the traces; asked is the trace of the product."
-        ),
+        mistakes={
+            (lambda *head: (head[0] + score_variance(*head)) / 2): "You counted each mixed product "
+            "once: (i, j) and (j, i) both occur.",
+            (lambda *head: score_variance(*head) - head[0]): "The diagonal is missing: "
+            "a term times itself adds one for each component.",
+            (lambda *head: score_variance(*head) + head[0]): "You counted the diagonal twice; "
+            "only the distances above zero come twice.",
+            (lambda d_k, gamma_q, *_: score_variance(d_k, gamma_q, gamma_q)): "You used gamma_q "
+            "for both: the covariance of the keys fades with gamma_k.",
+            (lambda d_k, gamma_q, *_: score_variance(d_k, gamma_q, 1.0)): "You left out the keys: "
+            "a mixed product has the covariance of q times that of k.",
+            (lambda *head: score_variance(*map(abs, head))): "You lost the signs: "
+            "correlations of opposite sign make mixed products negative.",
+            (lambda *head: math.sqrt(max(score_variance(*head), 0.0))): "This is the standard "
+            "deviation; the variance is asked.",
+            _long_head: "This is what a very wide head tends to. "
+            "Near the ends components have fewer neighbors, which counts in a narrow one.",
+            _same_count: "You gave every distance the same number of pairs; "
+            "the larger the distance, the fewer fit into the head.",
+            (lambda d_k, g, h: (_toeplitz(d_k, g) @ _toeplitz(d_k, h)).sum()): "You added up all "
+            "entries of the matrix product. "
+            "Of that product only the trace is asked; or multiply the two matrices entry by entry.",
+            (lambda d_k, *_: d_k): "This is the theorem without correlations; "
+            "here both vectors break (c).",
+            (lambda d_k, *_: d_k**2): "You multiplied the traces; "
+            "asked is the trace of the product.",
+        },
     ),
 )

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose
 
 from attnlib import ScalingRule, scaling
 
@@ -21,21 +22,6 @@ LEADS = [
 ]
 
 
-RULE_NAMES = [
-    "none",
-    "inverse root",
-    "inverse width",
-    "temperature",
-    "learned",
-    "by query",
-    "direction",
-    "direction, learned",
-    "capped",
-    "by length",
-    "both gains",
-]
-
-
 def query_gain(d_k: int) -> np.ndarray:
     return np.resize([0.3, -0.2, 0.5, 0.1], d_k)
 
@@ -43,20 +29,22 @@ def query_gain(d_k: int) -> np.ndarray:
 def rules(d_k: int) -> dict[str, ScalingRule]:
     """Every rule, with gains that are not zero; made anew, so that an altered one is noticed."""
     both = {"log_gain": 0.2, "query_gain": query_gain(d_k)}
-    made = [
-        scaling.no_scaling(),
-        scaling.inverse_sqrt(),
-        scaling.inverse_width(3),
-        scaling.fixed_temperature(2.5),
-        scaling.learned_temperature().with_gains(log_gain=0.4),
-        scaling.query_temperature(d_k).with_gains(query_gain=query_gain(d_k)),
-        scaling.query_key_norm(learned=False),
-        scaling.query_key_norm().with_gains(log_gain=-0.6),
-        scaling.soft_cap(0.7),
-        scaling.log_length(3),
-        ScalingRule("both", lambda d_k, n_keys: n_keys / d_k, normalize=True, cap=1.2, gains=both),
-    ]
-    return dict(zip(RULE_NAMES, made, strict=True))
+    return {
+        "none": scaling.no_scaling(),
+        "inverse root": scaling.inverse_sqrt(),
+        "inverse width": scaling.inverse_width(3),
+        "temperature": scaling.fixed_temperature(2.5),
+        "learned": scaling.learned_temperature().with_gains(log_gain=0.4),
+        "by query": scaling.query_temperature(d_k).with_gains(query_gain=query_gain(d_k)),
+        "direction": scaling.query_key_norm(learned=False),
+        "direction, learned": scaling.query_key_norm().with_gains(log_gain=-0.6),
+        "capped": scaling.soft_cap(0.7),
+        "by length": scaling.log_length(3),
+        "both gains": ScalingRule("both", lambda d, n: n / d, normalize=True, cap=1.2, gains=both),
+    }
+
+
+RULE_NAMES = list(rules(2))
 
 
 def draw_inputs(rng, lead=(), n_q=3, n_k=4, d_k=5, d_v=2, dtype=float):
@@ -100,3 +88,10 @@ def upstream(arrays, rng):
     q, k, v = (np.asarray(array) for array in arrays)
     lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
     return rng.standard_normal((*lead, q.shape[-2], v.shape[-1]))
+
+
+def assert_gradients(got, wanted, *, rtol=1e-10, atol):
+    """Compare the gradients on queries, keys and values; of short types in float64."""
+    for one, other in zip(got[:3], wanted[:3], strict=True):
+        assert one.shape == other.shape
+        assert_allclose(one.astype(float), other, rtol=rtol, atol=atol)

@@ -103,34 +103,27 @@ def law_of_query_gradients(
 
 
 def law_of_key_gradients(
-    sampler: Sampler, d_k: int, n_keys: int, seed: int, scale: float | None, *, largest: bool
-) -> float:
-    """One key of each row, or the largest of each, against whole vectors."""
-    factor = 1 / math.sqrt(d_k) if scale is None else scale
-    rows = 320_000 // max(16, d_k * n_keys)
-    drawn = sampler(d_k, n_keys, rows, scale=scale, rng=np.random.default_rng(seed))
-    brute = oracles.layer_key_gradients(
-        d_k, n_keys, 1, rows, factor, np.random.default_rng(seed + 1)
-    )
-    one_of = (lambda lengths: lengths.max(-1)) if largest else (lambda lengths: lengths[:, -1])
-    return two_samples(one_of(drawn), one_of(brute))
-
-
-def law_of_layer_key_gradients(
     sampler: Sampler,
     d_k: int,
     n_keys: int,
-    n_queries: int,
     seed: int,
     scale: float | None,
     *,
     largest: bool,
+    n_queries: int | None = None,
 ) -> float:
-    """One key of each layer, or the largest of each, against whole vectors."""
+    """One key of each row, or of each layer of several queries, or the largest of each.
+
+    Against whole vectors.
+    """
     factor = 1 / math.sqrt(d_k) if scale is None else scale
-    sizes = d_k, n_keys, n_queries, 3_000
+    drawn_layers = 320_000 // max(16, d_k * n_keys) if n_queries is None else 3_000
+    of_layer = () if n_queries is None else (n_queries,)
+    sizes = d_k, n_keys, *of_layer, drawn_layers
     drawn = sampler(*sizes, scale=scale, rng=np.random.default_rng(seed))
-    brute = oracles.layer_key_gradients(*sizes, factor, np.random.default_rng(seed + 1))
+    brute = oracles.layer_key_gradients(
+        d_k, n_keys, n_queries or 1, drawn_layers, factor, np.random.default_rng(seed + 1)
+    )
     one_of = (lambda lengths: lengths.max(-1)) if largest else (lambda lengths: lengths[:, -1])
     return two_samples(one_of(drawn), one_of(brute))
 
@@ -176,21 +169,15 @@ CHECKS: dict[str, list[tuple[Callable[..., float], dict]]] = {
     ],
     "sample_layer_key_gradients": [
         (
-            law_of_layer_key_gradients,
-            {"d_k": 1, "n_keys": 2, "n_queries": 2, "seed": 951, "scale": 3.0, "largest": False},
-        ),
-        (
-            law_of_layer_key_gradients,
-            {"d_k": 3, "n_keys": 4, "n_queries": 5, "seed": 953, "scale": None, "largest": True},
-        ),
-        (
-            law_of_layer_key_gradients,
-            {"d_k": 4, "n_keys": 3, "n_queries": 8, "seed": 955, "scale": 1.0, "largest": False},
-        ),
-        (
-            law_of_layer_key_gradients,
-            {"d_k": 8, "n_keys": 6, "n_queries": 1, "seed": 957, "scale": 0.7, "largest": True},
-        ),
+            law_of_key_gradients,
+            dict(zip(("d_k", "n_keys", "n_queries", "seed", "scale", "largest"), of, strict=True)),
+        )
+        for of in (
+            (1, 2, 2, 951, 3.0, False),
+            (3, 4, 5, 953, None, True),
+            (4, 3, 8, 955, 1.0, False),
+            (8, 6, 1, 957, 0.7, True),
+        )
     ],
 }
 N_CHECKS = sum(map(len, CHECKS.values()))

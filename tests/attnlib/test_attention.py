@@ -7,12 +7,32 @@ import math
 import numpy as np
 import oracles
 import pytest
-from attention_calls import LEADS, RULE_NAMES, calls, draw_inputs, rules, upstream
+from attention_calls import (
+    LEADS,
+    RULE_NAMES,
+    assert_gradients,
+    calls,
+    draw_inputs,
+    rules,
+    upstream,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from attnlib import attention_vjp, causal_mask, scaled_dot_product_attention, scaling
+
+
+def assert_as_loops(arrays, atol=1e-15, **options):
+    """Compare output and weights with nested loops, and return the output."""
+    output, weights = scaled_dot_product_attention(*arrays, **options, return_weights=True)
+    wanted_output, wanted_weights = oracles.attention_loops(*arrays, **options)
+    assert weights.shape == wanted_weights.shape
+    assert output.shape == wanted_output.shape
+    assert_allclose(weights, wanted_weights, rtol=1e-12, atol=1e-15)
+    assert_array_equal(weights == 0, wanted_weights == 0)
+    assert_allclose(output, wanted_output, rtol=1e-12, atol=atol)
+    return output
 
 
 @given(calls())
@@ -21,12 +41,7 @@ def test_attention_agrees_with_nested_loops(call):
     before = [array.copy() for array in arrays]
     mask = options["attn_mask"]
     mask_before = None if mask is None else mask.copy()
-    output, weights = scaled_dot_product_attention(*arrays, **options, return_weights=True)
-    wanted_output, wanted_weights = oracles.attention_loops(*arrays, **options)
-    assert weights.shape == wanted_weights.shape
-    assert output.shape == wanted_output.shape
-    assert_allclose(weights, wanted_weights, rtol=1e-12, atol=1e-15)
-    assert_allclose(output, wanted_output, rtol=1e-12, atol=1e-12)
+    output = assert_as_loops(arrays, atol=1e-12, **options)
     assert_array_equal(scaled_dot_product_attention(*arrays, **options), output)
     for array, copy in zip(arrays, before, strict=True):
         assert_array_equal(array, copy)
@@ -39,26 +54,14 @@ def test_attention_agrees_with_nested_loops(call):
 @pytest.mark.parametrize("sizes", [(3, 4), (4, 3), (1, 1), (2, 2), (0, 3)], ids=str)
 def test_leading_axes_broadcast(lead, is_causal, sizes):
     rng = np.random.default_rng(1)
-    q = rng.standard_normal((*lead[0], sizes[0], 6))
-    k = rng.standard_normal((*lead[1], sizes[1], 6))
-    v = rng.standard_normal((*lead[2], sizes[1], 2))
-    output, weights = scaled_dot_product_attention(
-        q, k, v, is_causal=is_causal, return_weights=True
-    )
-    wanted = oracles.attention_loops(q, k, v, is_causal=is_causal)
-    assert output.shape == wanted[0].shape
-    assert weights.shape == wanted[1].shape
-    assert_allclose(output, wanted[0], rtol=1e-12, atol=1e-15)
-    assert_allclose(weights, wanted[1], rtol=1e-12, atol=1e-15)
+    shapes = (sizes[0], 6), (sizes[1], 6), (sizes[1], 2)
+    arrays = [rng.standard_normal((*of, *shape)) for of, shape in zip(lead, shapes, strict=True)]
+    assert_as_loops(arrays, is_causal=is_causal)
 
 
 @pytest.mark.parametrize("scale", [None, 0, 1, 0.3, 2.5])
 def test_scale_multiplies_the_scores(scale):
-    arrays = draw_inputs(np.random.default_rng(2), lead=(2,))
-    wanted, _ = oracles.attention_loops(*arrays, scale=scale)
-    assert_allclose(
-        scaled_dot_product_attention(*arrays, scale=scale), wanted, rtol=1e-12, atol=1e-15
-    )
+    assert_as_loops(draw_inputs(np.random.default_rng(2), lead=(2,)), scale=scale)
 
 
 def test_the_default_scale_is_one_over_the_root_of_the_width():
@@ -84,14 +87,7 @@ MASKS = {
 @pytest.mark.parametrize("lead", [(), (2, 3)])
 def test_masks(name, is_causal, lead):
     arrays = draw_inputs(np.random.default_rng(3), lead=lead)
-    options = {"attn_mask": MASKS[name], "is_causal": is_causal}
-    output, weights = scaled_dot_product_attention(*arrays, **options, return_weights=True)
-    wanted = oracles.attention_loops(
-        *arrays, attn_mask=np.asarray(MASKS[name]), is_causal=is_causal
-    )
-    assert_allclose(output, wanted[0], rtol=1e-12, atol=1e-15)
-    assert_allclose(weights, wanted[1], rtol=1e-12, atol=1e-15)
-    assert_array_equal(weights == 0, wanted[1] == 0)
+    assert_as_loops(arrays, attn_mask=MASKS[name], is_causal=is_causal)
 
 
 def test_a_query_without_any_key_gets_zeros():
@@ -195,9 +191,7 @@ def test_the_gradient_agrees_with_nested_loops(call, seed):
     gradients = attention_vjp(*arrays, cotangent, **options)
     wanted = oracles.attention_gradients_loops(*arrays, cotangent, **options)
     assert gradients.gains == {}
-    for got, want, array in zip(gradients[:3], wanted, arrays, strict=True):
-        assert got.shape == array.shape
-        assert_allclose(got, want, rtol=1e-10, atol=1e-11)
+    assert_gradients(gradients, wanted, atol=1e-11)
 
 
 def keys_over_width(d_k, n_keys):
@@ -272,10 +266,8 @@ def test_gradients_have_the_type_of_the_inputs(dtype):
     wanted = attention_vjp(
         *(a.astype(float) for a in arrays), cotangent, scale=scaling.query_key_norm()
     )
-    eps = float(np.finfo(dtype).eps)
-    for got, want in zip(gradients[:3], wanted[:3], strict=True):
-        assert got.dtype == dtype
-        assert_allclose(got.astype(float), want, rtol=0, atol=30 * eps)
+    assert {gradient.dtype for gradient in gradients[:3]} == {np.dtype(dtype)}
+    assert_gradients(gradients, wanted, rtol=0, atol=30 * float(np.finfo(dtype).eps))
 
 
 def test_a_query_without_any_key_receives_and_passes_on_nothing():
@@ -289,12 +281,8 @@ def test_a_query_without_any_key_receives_and_passes_on_nothing():
 
 def test_a_cotangent_may_be_a_number():
     arrays = draw_inputs(np.random.default_rng(12), lead=(2,))
-    for got, want in zip(
-        attention_vjp(*arrays, 2)[:3],
-        attention_vjp(*arrays, np.full((2, 3, 2), 2.0))[:3],
-        strict=True,
-    ):
-        assert_array_equal(got, want)
+    wanted = attention_vjp(*arrays, np.full((2, 3, 2), 2.0))
+    assert_gradients(attention_vjp(*arrays, 2), wanted, rtol=0, atol=0)
 
 
 def test_the_error_names_the_scale_that_made_the_scores_too_large():

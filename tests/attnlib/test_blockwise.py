@@ -16,7 +16,15 @@ from pathlib import Path
 import numpy as np
 import oracles
 import pytest
-from attention_calls import LEADS, RULE_NAMES, calls, draw_inputs, rules, upstream
+from attention_calls import (
+    LEADS,
+    RULE_NAMES,
+    assert_gradients,
+    calls,
+    draw_inputs,
+    rules,
+    upstream,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -75,9 +83,7 @@ def test_the_gradient_agrees_with_nested_loops(call, seed, size):
     gradients = blockwise_attention_vjp(q, k, v, cotangent, **options)
     wanted = oracles.attention_gradients_loops(q, k, v, cotangent, **options)
     assert gradients.gains == {}
-    for got, want, array in zip(gradients[:3], wanted, (q, k, v), strict=True):
-        assert got.shape == array.shape
-        assert_allclose(got, want, rtol=1e-10, atol=1e-10)
+    assert_gradients(gradients, wanted, atol=1e-10)
 
 
 @pytest.mark.usefixtures("small_tiles")
@@ -98,9 +104,7 @@ def test_leading_axes_broadcast(lead, sizes, is_causal):
     assert_allclose(output, wanted, rtol=1e-12, atol=1e-14)
     gradients = blockwise_attention_vjp(*arrays, cotangent, is_causal=is_causal)
     wanted = oracles.attention_gradients_loops(*arrays, cotangent, is_causal=is_causal)
-    for got, want, array in zip(gradients[:3], wanted, arrays, strict=True):
-        assert got.shape == array.shape
-        assert_allclose(got, want, rtol=1e-10, atol=1e-11)
+    assert_gradients(gradients, wanted, atol=1e-11)
 
 
 @pytest.mark.usefixtures("small_tiles")
@@ -121,8 +125,7 @@ def test_every_rule_and_mask_as_in_dense_attention(name, masked):
     )
     got = blockwise_attention_vjp(*arrays, cotangent, **options)
     want = attention_vjp(*arrays, cotangent, **options)
-    for one, other in zip(got[:3], want[:3], strict=True):
-        assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+    assert_gradients(got, want, atol=1e-12)
     assert set(got.gains) == set(want.gains)
     for gain, wanted in want.gains.items():
         assert_allclose(got.gains[gain], wanted, rtol=1e-10, atol=1e-12)
@@ -145,9 +148,8 @@ def test_floating_types_are_kept_and_short_ones_computed_in_float32(dtype, scale
     assert_allclose(output.astype(float), wanted, **rounding)
     gradients = blockwise_attention_vjp(*arrays, cotangent, scale=scale)
     wanted = attention_vjp(*(a.astype(float) for a in arrays), cotangent, scale=scale)
-    for got, want in zip(gradients[:3], wanted[:3], strict=True):
-        assert got.dtype == dtype
-        assert_allclose(got.astype(float), want, **rounding)
+    assert {gradient.dtype for gradient in gradients[:3]} == {np.dtype(dtype)}
+    assert_gradients(gradients, wanted, **rounding)
 
 
 # --- where no maximum is looked for --------------------------------------------------------------
@@ -300,8 +302,7 @@ def test_a_number_added_to_all_scores_of_a_row_does_not_matter_to_the_gradient(a
     for mask in (np.full((3, 4), added), np.array([added, 0, 0, added])):
         got = blockwise_attention_vjp(q, k, v, cotangent, attn_mask=mask)
         want = oracles.attention_gradients_loops(q, k, v, cotangent, attn_mask=mask)
-        for one, other in zip(got[:3], want, strict=True):
-            assert_allclose(one, other, rtol=0, atol=8 * np.finfo(dtype).eps)
+        assert_gradients(got, want, rtol=0, atol=8 * np.finfo(dtype).eps)
 
 
 def test_scores_under_a_cap_are_checked_before_it():
@@ -419,8 +420,7 @@ def test_the_number_of_threads_does_not_matter(lead, threads):
     several = blockwise_attention_vjp(*arrays, cotangent, **options)
     output = blockwise_attention(*arrays, **options)
     wanted = attention_vjp(*arrays, cotangent, **options)
-    for got, want in zip(several[:3], wanted[:3], strict=True):
-        assert_allclose(got, want, rtol=1e-9, atol=1e-10)
+    assert_gradients(several, wanted, rtol=1e-9, atol=1e-10)
     assert_allclose(
         output, scaled_dot_product_attention(*arrays, **options), rtol=1e-11, atol=1e-13
     )

@@ -96,8 +96,18 @@ def by_package(query, keys, usefulness):
     return attention_vjp(query[None], keys, usefulness[:, None], np.ones((1, 1))).query[0]
 
 
-def row(query, keys, divisor):
-    return softmax(keys @ query / divisor)
+def gradient_of(by_logits=softmax_vjp, weights_of=softmax, inner=math.sqrt, outer=math.sqrt):
+    """Make a gradient on the query of its parts; the last two are of the width."""
+
+    def gradient(query, keys, usefulness):
+        p = weights_of(keys @ query / inner(len(query)))
+        return by_logits(p, usefulness) @ keys / outer(len(query))
+
+    return gradient
+
+
+def not_at_all(_width):
+    return 1
 
 
 def only_square(query, keys, usefulness):
@@ -106,66 +116,27 @@ def only_square(query, keys, usefulness):
     return softmax_vjp(p, usefulness) @ keys / math.sqrt(len(keys))
 
 
-def no_outer(query, keys, usefulness):
-    return softmax_vjp(row(query, keys, math.sqrt(len(query))), usefulness) @ keys
-
-
-def no_inner(query, keys, usefulness):
-    return softmax_vjp(row(query, keys, 1), usefulness) @ keys / math.sqrt(len(query))
-
-
-def no_divisor(query, keys, usefulness):
-    return softmax_vjp(row(query, keys, 1), usefulness) @ keys
-
-
-def outer_twice(query, keys, usefulness):
-    return no_outer(query, keys, usefulness) / len(query)
-
-
-def full_width(query, keys, usefulness):
-    return softmax_vjp(row(query, keys, len(query)), usefulness) @ keys / len(query)
-
-
-def no_mean(query, keys, usefulness):
-    root = math.sqrt(len(query))
-    return (row(query, keys, root) * usefulness) @ keys / root
-
-
-def plain_mean(query, keys, usefulness):
-    root = math.sqrt(len(query))
-    return (row(query, keys, root) * (usefulness - np.mean(usefulness))) @ keys / root
-
-
-def only_diagonal(query, keys, usefulness):
-    root = math.sqrt(len(query))
-    p = row(query, keys, root)
-    return keys.T @ (np.diag(p * (1 - p)) @ usefulness) / root
-
-
 def of_keys(query, keys, usefulness):
     root = math.sqrt(len(query))
-    return softmax_vjp(row(query, keys, root), usefulness)[:, None] * query / root
+    return softmax_vjp(softmax(keys @ query / root), usefulness)[:, None] * query / root
 
 
-def infinite(query, keys, usefulness):
-    root = math.sqrt(len(query))
-    p = np.exp(keys @ query / root) / np.exp(keys @ query / root).sum()
-    return (p * usefulness) @ (keys - p @ keys) / root
+def overflowing(logits):
+    return np.exp(logits) / np.exp(logits).sum()
 
 
-def clipped(query, keys, usefulness):
-    root = math.sqrt(len(query))
-    p = softmax(np.clip(keys @ query / root, -700, 700))
-    return (softmax_vjp(p, usefulness) @ keys / root).astype(np.float32)
+def clipped(*row):
+    gradient = gradient_of(weights_of=lambda logits: softmax(np.clip(logits, -700, 700)))
+    return gradient(*row).astype(np.float32)
 
 
-def about_the_mean(query, keys, usefulness):
+def about_the_mean(*row):
     """Subtract the mean in place of the maximum, and hide what overflows."""
-    root = math.sqrt(len(query))
-    logits = keys @ query / root
-    exponentials = np.exp(logits - logits.mean())
-    p = exponentials / exponentials.sum()
-    return np.nan_to_num((p * (usefulness - p @ usefulness)) @ keys / root)
+    gradient = gradient_of(
+        by_logits=lambda p, u: p * (u - p @ u),
+        weights_of=lambda logits: overflowing(logits - logits.mean()),
+    )
+    return np.nan_to_num(gradient(*row))
 
 
 def plain_bound(keys, usefulness):
@@ -337,18 +308,18 @@ LONGEST_CASES = Cases(
             lambda query, keys, usefulness: by_covariance(query, keys, usefulness - 1),
             lambda query, keys, usefulness: by_jacobian(query, keys, usefulness).astype("f"),
         ],
-        (no_outer, "missing behind the softmax"),
-        (no_inner, "divide inside the softmax"),
-        (no_divisor, "There is no √dₖ"),
-        (outer_twice, "twice behind the softmax"),
-        (full_width, "divided by dₖ"),
+        (gradient_of(outer=not_at_all), "missing behind the softmax"),
+        (gradient_of(inner=not_at_all), "divide inside the softmax"),
+        (gradient_of(inner=not_at_all, outer=not_at_all), "There is no √dₖ"),
+        (gradient_of(outer=lambda width: width), "twice behind the softmax"),
+        (gradient_of(inner=lambda width: width, outer=lambda width: width), "divided by dₖ"),
         (only_square, "root of the number of keys"),
-        (no_mean, "mean ū is missing"),
-        (plain_mean, "weighted by p"),
-        (only_diagonal, "diagonal of the Jacobian only"),
+        (gradient_of(lambda p, u: p * u), "mean ū is missing"),
+        (gradient_of(lambda p, u: p * (u - u.mean())), "weighted by p"),
+        (gradient_of(lambda p, u: p * (1 - p) * u), "diagonal of the Jacobian only"),
         (lambda q, k, u: -by_covariance(q, k, u), "sign is wrong"),
         (of_keys, "gradient on the keys"),
-        (infinite, "subtract the largest score"),
+        (gradient_of(lambda p, u: p * (u - p @ u), overflowing), "subtract the largest score"),
         (lambda q, k, u: np.linalg.norm(by_covariance(q, k, u)), "is wanted"),
         (lambda q, k, u: by_covariance(q, k, u)[None], "is wanted"),
         (lambda q, *_: np.zeros_like(q), "off"),

@@ -155,80 +155,47 @@ def cleaned(query, key, value, mask):
     return np.nan_to_num(careful(logits) @ value)
 
 
-def hidden_late(query, key, value, mask):
-    return np.where(mask, careful(logits_only(query, key, value)), 0) @ value
-
-
-def turned_round(query, key, value, mask):
-    logits = np.where(mask, -np.inf, logits_only(query, key, value))
-    return np.nan_to_num(careful(logits)) @ value
-
-
-def unmasked(query, key, value, _mask):
-    return with_einsum(query, key, value)
-
-
-def logits_times_mask(query, key, value, mask):
-    return careful(logits_only(query, key, value) * mask) @ value
+def hiding(weights_of):
+    """Make masked attention of a function from logits and mask to weights."""
+    return lambda query, key, value, mask: weights_of(logits_only(query, key, value), mask) @ value
 
 
 def with_nan(softmax):
-    def masked(query, key, value, mask):
-        return softmax(np.where(mask, logits_only(query, key, value), -np.inf)) @ value
-
-    return masked
+    return hiding(lambda logits, mask: softmax(np.where(mask, logits, -np.inf)))
 
 
-def far_below(query, key, value, mask):
-    return careful(np.where(mask, logits_only(query, key, value), -1e30)) @ value
+def lowered_to(number):
+    return hiding(lambda logits, mask: careful(np.where(mask, logits, number)))
 
 
-def not_far_enough(query, key, value, mask):
-    return careful(np.where(mask, logits_only(query, key, value), -1e4)) @ value
+def zero_in_blind_rows(masked):
+    def attention(query, key, value, mask):
+        output = masked(query, key, value, mask)
+        output[~mask.any(axis=-1)] = 0
+        return output
+
+    return attention
 
 
-def nearly_far_enough(query, key, value, mask):
-    output = not_far_enough(query, key, value, mask)
-    output[~mask.any(axis=-1)] = 0
-    return output
-
-
-def far_enough(query, key, value, mask):
-    output = far_below(query, key, value, mask)
-    output[~mask.any(axis=-1)] = 0
-    return output
-
-
-def far_added(query, key, value, mask):
-    return careful(logits_only(query, key, value) - 1e9 * (1 - mask)) @ value
-
-
-def hidden_after_exponential(query, key, value, mask):
-    logits = logits_only(query, key, value)
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True)) * mask
+def normalized(weights, sums_in_blind_rows=lambda sums: sums == 0):
     sums = weights.sum(axis=-1, keepdims=True)
-    return weights / np.where(sums > 0, sums, 1) @ value
+    return weights / np.where(sums_in_blind_rows(sums), 1, sums)
 
 
-def overflowing(query, key, value, mask):
-    weights = np.exp(logits_only(query, key, value)) * mask
-    sums = weights.sum(axis=-1, keepdims=True)
-    return weights / np.where(mask.any(-1, keepdims=True), sums, 1) @ value
+def hidden_after_exponential(logits, mask):
+    return normalized(np.exp(logits - logits.max(axis=-1, keepdims=True)) * mask)
 
 
-def overflowing_hidden_first(query, key, value, mask):
-    weights = np.exp(np.where(mask, logits_only(query, key, value), -np.inf))
-    sums = weights.sum(axis=-1, keepdims=True)
-    return weights / np.where(sums == 0, 1, sums) @ value
+def overflowing(logits, mask):
+    return normalized(np.exp(logits) * mask, lambda _: ~mask.any(-1, keepdims=True))
 
 
-def undivided_masked(query, key, value, mask):
-    logits = np.where(mask, query @ transposed(key), -np.inf)
-    return np.nan_to_num(careful(logits)) @ value
+def undivided(softmax):
+    def attention(query, key, value, mask):
+        weights = softmax(np.where(mask, query @ transposed(key), -np.inf))
+        return (np.nan_to_num(weights) if softmax is careful else weights) @ value
 
-
-def plainly_undivided(query, key, value, mask):
-    return careless(np.where(mask, query @ transposed(key), -np.inf)) @ value
+    return attention
 
 
 # merging
@@ -271,19 +238,30 @@ def in_single(first, second):
     return merged
 
 
-def merging(change):
-    """Make a wrong function of one that gets both states and the new maximum."""
+def merging(factors, of_outputs=None):
+    """Make a merge of functions from both maxima and the new one to the factors of the parts."""
 
     def merge(first, second):
-        largest = np.maximum(first[0], second[0])
-        total, weighted = change(first, second, largest)
-        return np.concatenate([[largest], [total], weighted])
+        maxima = first[0], second[0], np.maximum(first[0], second[0])
+        (one, other), (of_first, of_second) = factors(*maxima), (of_outputs or factors)(*maxima)
+        total = one * first[1] + other * second[1]
+        return np.concatenate([[maxima[2], total], of_first * first[2:] + of_second * second[2:]])
 
     return merge
 
 
-def shrunk(state, largest):
-    return np.exp(state[0] - largest)
+def shrinking(first, second, new):
+    return np.exp(first - new), np.exp(second - new)
+
+
+def adding(*_):
+    return 1, 1
+
+
+def without_sums(first, second):
+    merged = np.array(joined_in_cases(first, second))
+    merged[2:] /= merged[1]
+    return merged
 
 
 WEIGHTS_MEMORY_CASES = Cases(
@@ -375,22 +353,25 @@ SCALED_ATTENTION_CASES = Cases(
         (lambda q, k, v: plain(q, k, v) * np.nan, "NaN"),
     ),
     masked=Answers(
-        [only_visible, with_library, in_blocks, cleaned, far_enough],
-        (hidden_late, "after softmax"),
-        (turned_round, "other way round"),
-        (unmasked, "no notice of the mask"),
-        (logits_times_mask, "multiplied logits by the mask"),
+        [only_visible, with_library, in_blocks, cleaned, zero_in_blind_rows(lowered_to(-1e30))],
+        (hiding(lambda logits, mask: np.where(mask, careful(logits), 0)), "after softmax"),
+        (lambda q, k, v, mask: cleaned(q, k, v, ~mask), "other way round"),
+        (lambda q, k, v, _: with_einsum(q, k, v), "no notice of the mask"),
+        (hiding(lambda logits, mask: careful(logits * mask)), "multiplied logits by the mask"),
         (with_nan(careful), "got NaN"),
         (with_nan(careless), "got NaN"),
-        (far_below, "large negative number"),
-        (far_added, "large negative number"),
-        (not_far_enough, "not large enough"),
-        (nearly_far_enough, "not large enough"),
-        (hidden_after_exponential, "hide first"),
-        (overflowing, "large scores overflow"),
-        (overflowing_hidden_first, "large scores overflow"),
-        (undivided_masked, "not divided"),
-        (plainly_undivided, "not divided"),
+        (lowered_to(-1e30), "large negative number"),
+        (hiding(lambda logits, mask: careful(logits - 1e9 * (1 - mask))), "large negative number"),
+        (lowered_to(-1e4), "not large enough"),
+        (zero_in_blind_rows(lowered_to(-1e4)), "not large enough"),
+        (hiding(hidden_after_exponential), "hide first"),
+        (hiding(overflowing), "large scores overflow"),
+        (
+            hiding(lambda logits, mask: normalized(np.exp(np.where(mask, logits, -np.inf)))),
+            "large scores overflow",
+        ),
+        (undivided(careful), "not divided"),
+        (undivided(careless), "not divided"),
         (lambda q, k, v, mask: with_library(q, k, v, mask) + 1e-7, "off"),
     ),
 )
@@ -423,65 +404,16 @@ MERGE_BLOCKS_CASES = Cases(
     ),
     merge=Answers(
         [joined, joined_in_cases, joined_by_difference],
-        (merging(lambda a, b, _: (a[1] + b[1], a[2:] + b[2:])), "added the sums"),
-        (
-            merging(
-                lambda a, b, m: (
-                    a[1] / shrunk(a, m) + b[1] / shrunk(b, m),
-                    a[2:] / shrunk(a, m) + b[2:] / shrunk(b, m),
-                )
-            ),
-            "wrong sign",
-        ),
-        (
-            merging(lambda a, b, m: (a[1] * shrunk(a, m) + b[1] * shrunk(b, m), a[2:] + b[2:])),
-            "forgot o",
-        ),
-        (
-            merging(lambda a, b, m: (a[1] + b[1], a[2:] * shrunk(a, m) + b[2:] * shrunk(b, m))),
-            "forgot ℓ",
-        ),
-        (
-            merging(lambda a, b, m: (a[1] * shrunk(a, m) + b[1], a[2:] * shrunk(a, m) + b[2:])),
-            "first state only",
-        ),
-        (
-            merging(lambda a, b, m: (a[1] + b[1] * shrunk(b, m), a[2:] + b[2:] * shrunk(b, m))),
-            "second state only",
-        ),
-        (
-            merging(
-                lambda a, b, m: (
-                    a[1] * shrunk(b, m) + b[1] * shrunk(a, m),
-                    a[2:] * shrunk(b, m) + b[2:] * shrunk(a, m),
-                )
-            ),
-            "swapped",
-        ),
-        (
-            merging(
-                lambda a, b, _: (
-                    a[1] * shrunk(a, 0) + b[1] * shrunk(b, 0),
-                    a[2:] * shrunk(a, 0) + b[2:] * shrunk(b, 0),
-                )
-            ),
-            "not relative to the new maximum",
-        ),
-        (
-            lambda a, b: np.concatenate(
-                [(c := np.asarray(joined_in_cases(a, b)))[:2], c[2:] / c[1]]
-            ),
-            "no state",
-        ),
-        (
-            merging(
-                lambda a, b, m: (
-                    a[1] * shrunk(a, m) + b[1] * shrunk(b, m),
-                    a[2:] * shrunk(a, m) + b[2:] * shrunk(b, m),
-                )
-            ),
-            "two empty blocks",
-        ),
+        (merging(adding), "added the sums"),
+        (merging(lambda a, b, new: (np.exp(new - a), np.exp(new - b))), "wrong sign"),
+        (merging(shrinking, adding), "forgot o"),
+        (merging(adding, shrinking), "forgot ℓ"),
+        (merging(lambda a, _, new: (np.exp(a - new), 1)), "first state only"),
+        (merging(lambda _, b, new: (1, np.exp(b - new))), "second state only"),
+        (merging(lambda a, b, new: shrinking(b, a, new)), "swapped"),
+        (merging(lambda a, b, _: shrinking(a, b, 0)), "not relative to the new maximum"),
+        (without_sums, "no state"),
+        (merging(shrinking), "two empty blocks"),
         (lambda a, b: joined(a, b)[1:], "shape"),
         (ones_for_nothing, "4 of 5 entries are off, first at [1]"),
         (lambda first, _: first, "off"),

@@ -1,6 +1,7 @@
 """Answers to the exercises of the chapter on initialization."""
 
 from itertools import combinations, product
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -48,6 +49,11 @@ def by_average_cosine(x, tokens, std_q, std_k, d_k):
     return (x.size * std_q**2) * (x.size * std_k**2) * (1 - cosine)
 
 
+def of_tokens(spread):
+    """Return the formula with something in place of the sum of the variances of the keys."""
+    return lambda x, tokens, std_q, std_k, _d_k: (std_q * std_k) ** 2 * (x @ x) * spread(tokens)
+
+
 def with_factor(factor):
     """Return a right answer times a factor of the arguments."""
     return lambda *row: by_covariance(*row) * factor(*row)
@@ -62,18 +68,21 @@ def by_components(x, y, std, d_k):
 
 
 def of_products(mean, variance):
-    """Return the function that takes x·x, y·y, x·y, the variance of an entry and d_k."""
-    return lambda x, y, std, d_k: [
-        moment(x @ x, y @ y, x @ y, std**2, d_k) for moment in (mean, variance)
-    ]
+    """Make moments of two functions of x·x, y·y, x·y, the variance of an entry and d_k."""
+
+    def moments(x, y, std, d_k):
+        of = SimpleNamespace(xx=x @ x, yy=y @ y, xy=x @ y, v=std**2, d_k=d_k)
+        return [mean(of), variance(of)]
+
+    return moments
 
 
-def right_mean(_xx, _yy, xy, v, d_k):
-    return d_k**0.5 * v * xy
+def right_mean(of):
+    return of.d_k**0.5 * of.v * of.xy
 
 
-def right_variance(xx, yy, xy, v, _d_k):
-    return v**2 * (xx * yy + xy**2)
+def right_variance(of):
+    return of.v**2 * (of.xx * of.yy + of.xy**2)
 
 
 def surviving(width):
@@ -127,17 +136,10 @@ ROW_START_CASES = Cases(
             lambda *row: by_pairs(*(np.asarray(a, dtype=np.longdouble) for a in row)),
         ],
         (
-            lambda x, tokens, std_q, std_k, _d_k: (
-                std_q**2 * std_k**2 * (x @ x) * np.trace(tokens @ tokens.T) / len(tokens)
-            ),
+            of_tokens(lambda tokens: np.trace(tokens @ tokens.T) / len(tokens)),
             "what the whole row shares",
         ),
-        (
-            lambda x, tokens, std_q, std_k, _d_k: (
-                std_q**2 * std_k**2 * (x @ x) * tokens.var(axis=0).sum()
-            ),
-            "n − 1 below",
-        ),
+        (of_tokens(lambda tokens: tokens.var(axis=0).sum()), "n − 1 below"),
         (with_factor(lambda *row: row[4]), "before the division"),
         (with_factor(lambda *row: row[4] ** 0.5), "divided by its square"),
         (with_factor(lambda *row: 1 / row[4]), "The sum over dₖ"),
@@ -148,22 +150,9 @@ ROW_START_CASES = Cases(
         (lambda *row: by_pairs(*row) ** 0.5, "the standard deviation"),
         (with_factor(lambda *_row: 2), "calls are wrong"),
         (with_factor(lambda *row: 1 / row[0].size), "calls are wrong"),
-        (
-            lambda x, tokens, std_q, std_k, _d_k: (
-                (std_q * std_k) ** 2 * (x @ x) * tokens.var(axis=1).sum()
-            ),
-            "calls are wrong",
-        ),
-        (
-            lambda x, tokens, std_q, std_k, _d_k: (std_q * std_k) ** 2 * (x @ x) * tokens.var(),
-            "calls are wrong",
-        ),
-        (
-            lambda x, tokens, std_q, std_k, _d_k: (
-                (std_q * std_k) ** 2 * (x @ x) * tokens.var(axis=0, ddof=1)
-            ),
-            "is wanted",
-        ),
+        (of_tokens(lambda tokens: tokens.var(axis=1).sum()), "calls are wrong"),
+        (of_tokens(lambda tokens: tokens.var()), "calls are wrong"),
+        (of_tokens(lambda tokens: tokens.var(axis=0, ddof=1)), "is wanted"),
         (
             lambda x, tokens, std_q, std_k, _d_k: np.var(tokens @ x * std_q * std_k, ddof=1),
             "calls are wrong",
@@ -214,49 +203,43 @@ TIED_CASES = Cases(
             lambda x, y, std, d_k: tuple(np.float32(by_components(x, y, std, d_k))),
             lambda x, y, std, d_k: np.longdouble(by_components(x, y, std, d_k)),
         ],
-        (of_products(lambda *_: 0, lambda xx, yy, _xy, v, _d_k: v**2 * xx * yy), "indep"),
-        (of_products(right_mean, lambda xx, yy, _xy, v, _d_k: v**2 * xx * yy), "misses"),
+        (of_products(lambda _: 0, lambda of: of.v**2 * of.xx * of.yy), "indep"),
+        (of_products(right_mean, lambda of: of.v**2 * of.xx * of.yy), "misses"),
         (
-            of_products(right_mean, lambda xx, yy, xy, v, _d_k: v**2 * (xx * yy + 2 * xy**2)),
+            of_products(right_mean, lambda of: of.v**2 * (of.xx * of.yy + 2 * of.xy**2)),
             "one too many",
         ),
         (
-            of_products(
-                right_mean, lambda xx, yy, xy, v, d_k: v**2 * (xx * yy + (1 + d_k) * xy**2)
-            ),
+            of_products(right_mean, lambda of: right_variance(of) + right_mean(of) ** 2),
             "the mean square",
         ),
         (
-            of_products(
-                lambda _xx, _yy, xy, v, d_k: d_k * v * xy, lambda *of: of[-1] * right_variance(*of)
-            ),
+            of_products(lambda of: of.d_k * of.v * of.xy, lambda of: of.d_k * right_variance(of)),
             "moments of the score",
         ),
-        (of_products(right_mean, lambda *of: of[-1] * right_variance(*of)), "of the score before"),
+        (of_products(right_mean, lambda of: of.d_k * right_variance(of)), "of the score before"),
         (
-            of_products(
-                lambda _xx, _yy, xy, v, _d_k: v * xy, lambda *of: right_variance(*of) / of[-1]
-            ),
+            of_products(lambda of: of.v * of.xy, lambda of: right_variance(of) / of.d_k),
             "for one component",
         ),
         (lambda x, y, std, d_k: by_components(x, y, std**0.5, d_k), "is its square"),
         (
-            of_products(right_mean, lambda *of: right_variance(*of) ** 0.5),
+            of_products(right_mean, lambda of: right_variance(of) ** 0.5),
             "stands the standard deviation",
         ),
         (of_products(right_variance, right_mean), "changed places"),
         (
             of_products(
-                lambda xx, yy, xy, _v, d_k: (d_k / (xx * yy)) ** 0.5 * xy,
-                lambda xx, yy, xy, _v, _d_k: 1 + xy**2 / (xx * yy),
+                lambda of: (of.d_k / (of.xx * of.yy)) ** 0.5 * of.xy,
+                lambda of: 1 + of.xy**2 / (of.xx * of.yy),
             ),
             "what they are",
         ),
         (
-            of_products(right_mean, lambda xx, yy, xy, v, _d_k: v**2 * (xx * yy + abs(xy) * xx)),
+            of_products(right_mean, lambda of: of.v**2 * (of.xx * of.yy + abs(of.xy) * of.xx)),
             "calls are wrong",
         ),
-        (of_products(right_mean, lambda xx, _yy, _xy, v, _d_k: 2 * (v * xx) ** 2), "wrong"),
+        (of_products(right_mean, lambda of: 2 * (of.v * of.xx) ** 2), "wrong"),
         (lambda x, y, std, d_k: d_k**0.5 * std**2 * (x @ y), "shape () came"),
     ),
     own=Answers(

@@ -1,6 +1,7 @@
 """Answers to the exercises of the chapter on saturation."""
 
 import math
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -30,19 +31,25 @@ def only_square(scores):
     return np.exp(-xlogy(weights, weights) @ np.ones(len(scores)))
 
 
-def without_maximum(scores):
-    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
-    return np.exp(-(weights * np.log(weights)).sum(axis=-1))
+def naive(scores):
+    return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+
+
+def counted(weights_of=lambda scores: softmax(scores, axis=-1), logarithms=np.log):
+    """Make a count of softmax and of logarithms of weights."""
+
+    def positions(scores):
+        weights = weights_of(scores)
+        return np.exp(-np.sum(weights * logarithms(weights), axis=-1))
+
+    return positions
+
+
+without_maximum = counted(naive)
 
 
 def without_maximum_but_with_zeros(scores):
-    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
-    return np.exp(-np.where(weights > 0, weights * np.log(weights), 0.0).sum(axis=-1))
-
-
-def with_nan(scores):
-    weights = softmax(scores, axis=-1)
-    return np.exp(-np.sum(weights * np.log(weights), axis=-1))
+    return np.exp(-xlogy(naive(scores), naive(scores)).sum(axis=-1))
 
 
 def with_nan_where_masked(scores):
@@ -50,9 +57,8 @@ def with_nan_where_masked(scores):
     return np.exp(-np.sum(np.exp(logs) * logs, axis=-1))
 
 
-def nudged(scores, small):
-    weights = softmax(scores, axis=-1)
-    return np.exp(-np.sum(weights * np.log(weights + small), axis=-1))
+def nudged(small):
+    return counted(logarithms=lambda weights: np.log(weights + small))
 
 
 def along_queries(scores):
@@ -68,8 +74,10 @@ def about_the_mean(scores):
     return np.nan_to_num(np.exp(-xlogy(weights, weights).sum(axis=-1)), nan=1.0)
 
 
-def hidden_by(scores, small):
-    return np.exp(entropy(softmax(np.where(scores == -np.inf, small, scores), -1), axis=-1))
+def hidden_by(number):
+    return lambda scores: np.exp(
+        entropy(softmax(np.where(scores == -np.inf, number, scores), -1), axis=-1)
+    )
 
 
 def slope_about_the_mean(scores, multiplier):
@@ -94,26 +102,22 @@ def slope_in_one_pass(scores, multiplier):
     return multiplier * (np.dot(p, scores) ** 2 - np.dot(p, scores**2))
 
 
-def by_root_finder(scores, positions):
+def by_root_finder(scores, positions, count=lambda weights: math.exp(entropy(weights))):
     def excess(log_divisor):
-        return entropy(softmax(scores / math.exp(log_divisor))) - math.log(positions)
+        return math.log(count(softmax(scores / math.exp(log_divisor))) / positions)
 
     middle = math.log(scores.std())
     return math.exp(brentq(excess, middle - 8, middle + 8, xtol=1e-13))
+
+
+def by_squares(scores, positions):
+    return by_root_finder(scores, positions, lambda weights: 1 / np.sum(weights**2))
 
 
 def by_a_grid(scores, positions):
     grid = np.geomspace(1e-9, 1e9, 20001)
     counts = np.exp(entropy(softmax(scores / grid[:, None], axis=1), axis=1))
     return grid[np.abs(counts - positions).argmin()]
-
-
-def by_squares(scores, positions):
-    def excess(log_divisor):
-        return 1 / np.sum(softmax(scores / math.exp(log_divisor)) ** 2) - positions
-
-    middle = math.log(scores.std())
-    return math.exp(brentq(excess, middle - 8, middle + 8, xtol=1e-13))
 
 
 TIED = np.array([9.2, -3.1, 8.8, -5.4, 1.2])
@@ -178,8 +182,8 @@ POSITIONS_CASES = Cases(
             by_loops,
             by_logarithms,
             lambda scores: by_logarithms(scores).astype(np.float32),
-            lambda scores: nudged(scores, 1e-300),
-            lambda scores: hidden_by(scores, np.finfo(float).min),
+            nudged(1e-300),
+            hidden_by(np.finfo(float).min),
         ],
         (lambda scores: entropy(softmax(scores, -1), axis=-1), "This is the entropy"),
         (lambda scores: np.exp(entropy(softmax(scores, -1), base=2, axis=-1)), "entropy in bits"),
@@ -193,14 +197,11 @@ POSITIONS_CASES = Cases(
             ),
             "added up the entropies of all rows",
         ),
-        (with_nan, "0·ln 0"),
+        (counted(), "0·ln 0"),
         (with_nan_where_masked, "0·ln 0"),
         (without_maximum, "subtract the largest score"),
         (without_maximum_but_with_zeros, "subtract the largest score"),
-        (lambda scores: nudged(scores, 1e-12), "small number inside"),
-        (lambda scores: nudged(scores, 1e-10), "small number inside"),
-        (lambda scores: nudged(scores, 1e-9), "small number inside"),
-        (lambda scores: nudged(scores, 1e-8), "small number inside"),
+        *((nudged(small), "small number inside") for small in (1e-12, 1e-10, 1e-9, 1e-8)),
         (lambda _: 1.0, "calls are wrong"),
         (lambda scores: np.full(scores.shape[:-1], 1.0), "off"),
         (lambda scores: np.full(scores.shape[:-1], float(scores.shape[-1])), "off"),
@@ -210,12 +211,11 @@ POSITIONS_CASES = Cases(
         (only_square, "ValueError"),
         (lambda scores: by_logarithms(np.clip(scores, -50, 50)), "off"),
         (lambda scores: by_logarithms(scores) + 1e-9, "off"),
-        (lambda scores: nudged(scores, 1e-9).astype(np.float32), "small number inside"),
+        (lambda scores: nudged(1e-9)(scores).astype(np.float32), "small number inside"),
         (lambda scores: by_logarithms(scores.astype(np.float32)), "off"),
         (about_the_mean, "off"),
-        (lambda scores: hidden_by(scores, -1000), "off"),
-        (lambda scores: hidden_by(scores, -1e4), "off"),
-        (lambda scores: hidden_by(scores, scores[np.isfinite(scores)].min()), "off"),
+        *((hidden_by(number), "off") for number in (-1000, -1e4)),
+        (lambda scores: hidden_by(scores[np.isfinite(scores)].min())(scores), "off"),
     ),
 )
 
@@ -257,9 +257,7 @@ SOFTEN_CASES = Cases(
             "subtract the largest score",
         ),
         (slope_about_the_mean, "off"),
-        (lambda z, c: slope_by_difference(z, c, 1e-6), "off"),
-        (lambda z, c: slope_by_difference(z, c, 1e-4), "off"),
-        (lambda z, c: slope_by_difference(z, c, 1e-3), "off"),
+        *((partial(slope_by_difference, step=step), "off") for step in (1e-6, 1e-4, 1e-3)),
     ),
     floor=Answers(
         [2, 2.0, np.exp(np.log(2))],

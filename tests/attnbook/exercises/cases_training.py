@@ -69,46 +69,29 @@ def in_single(gradients, rate):
     return all_at_once(gradients, rate).astype(np.float32)
 
 
-def written(step):
-    """Make Adam of a function of the step's number and the two running means."""
+def adam(_means, corrected):
+    return corrected[0] / (np.sqrt(corrected[1]) + 1e-8)
+
+
+def written(step, shares=(0.9, 0.999), late=0):
+    """Make Adam of a function of the two running means, as they are and corrected."""
 
     def moved(gradients, rate):
         mean = square = total = 0
-        for count, gradient in enumerate(gradients):
-            mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
-            total = total - rate * step(count + 1, mean, square)
+        for count, gradient in enumerate(gradients, start=1 + late):
+            mean = shares[0] * mean + (1 - shares[0]) * gradient
+            square = shares[1] * square + (1 - shares[1]) * gradient**2
+            corrected = mean / (1 - shares[0] ** count), square / (1 - shares[1] ** count)
+            total = total - rate * step((mean, square), corrected)
         return total
 
     return moved
-
-
-def corrected(mean, square, count):
-    return mean / (1 - 0.9**count), square / (1 - 0.999**count)
-
-
-def swapped_shares(gradients, rate):
-    mean = square = total = 0
-    for count, gradient in enumerate(gradients, start=1):
-        mean, square = 0.999 * mean + 0.001 * gradient, 0.9 * square + 0.1 * gradient**2
-        hats = mean / (1 - 0.999**count), square / (1 - 0.9**count)
-        total = total - rate * hats[0] / (np.sqrt(hats[1]) + 1e-8)
-    return total
 
 
 def newest(gradients, rate):
     return with_library(gradients, rate) - (
         with_library(gradients[:-1], rate) if len(gradients) > 1 else 0
     )
-
-
-def no_epsilon(count, mean, square):
-    mean, square = corrected(mean, square, count)
-    return mean / np.sqrt(square)
-
-
-def inner_epsilon(count, mean, square):
-    mean, square = corrected(mean, square, count)
-    return mean / np.sqrt(square + 1e-8)
 
 
 # the derivative by the factor
@@ -135,47 +118,33 @@ def one_by_one(scores, values, target, c):
     return total
 
 
-def varied(change):
+def covariance(p, z, u):
+    return p @ (z * u) - (p @ z) * (p @ u)
+
+
+def varied(
+    change=lambda p, z, u, _c: covariance(p, z, u),
+    weights_of=lambda scores, c: scipy.special.softmax(c * scores),
+):
     """Make a derivative from a function of weights, scores, usefulness and factor."""
 
     def slope(scores, values, target, c):
-        p = scipy.special.softmax(c * scores)
+        p = weights_of(scores, c)
         return change(p, scores, 2 * values @ (p @ values - target), c)
 
     return slope
 
 
-def covariance(p, z, u):
-    return p @ (z * u) - (p @ z) * (p @ u)
+def normalized(powers):
+    return powers / powers.sum()
 
 
-def undivided_weights(scores, values, target, _c):
-    p = scipy.special.softmax(scores)
-    return covariance(p, scores, 2 * values @ (p @ values - target))
-
-
-def overflowing(scores, values, target, c):
-    p = np.exp(c * scores) / np.exp(c * scores).sum()
-    return covariance(p, scores, 2 * values @ (p @ values - target))
-
-
-def silenced(*row):
-    return np.nan_to_num(overflowing(*row))
+overflowing = varied(weights_of=lambda scores, c: normalized(np.exp(c * scores)))
+about_the_mean = varied(weights_of=lambda z, c: normalized(np.exp(c * (z - z.mean()))))
 
 
 def zero_for_large(scores, values, target, c):
     return 0.0 if np.abs(c * scores).max() > 600 else slope(scores, values, target, c)
-
-
-def mean_subtracted(scores, values, target, c):
-    powers = np.exp(c * (scores - scores.mean()))
-    p = powers / powers.sum()
-    return np.nan_to_num(covariance(p, scores, 2 * values @ (p @ values - target)))
-
-
-def clipped(scores, values, target, c):
-    p = scipy.special.softmax(np.clip(c * scores, -700, 700))
-    return covariance(p, scores, 2 * values @ (p @ values - target))
 
 
 def mean_error(scores, values, target, c):
@@ -295,31 +264,15 @@ ADAM_STEP_CASES = Cases(
     ),
     moved=Answers(
         [with_library, all_at_once, in_single],
-        (written(lambda _, m, s: m / (np.sqrt(s) + 1e-8)), "not corrected"),
-        (
-            written(lambda t, m, s: m / (np.sqrt(corrected(m, s, t)[1]) + 1e-8)),
-            "not the mean of the gradients",
-        ),
-        (
-            written(lambda t, m, s: corrected(m, s, t)[0] / (np.sqrt(s) + 1e-8)),
-            "not the mean of the squares",
-        ),
-        (
-            written(lambda t, m, s: corrected(m, s, t)[0] / (corrected(m, s, t)[1] + 1e-8)),
-            "its root is needed",
-        ),
+        (written(lambda means, _: adam(means, means)), "not corrected"),
+        (written(lambda a, b: adam(a, (a[0], b[1]))), "not the mean of the gradients"),
+        (written(lambda a, b: adam(a, (b[0], a[1]))), "not the mean of the squares"),
+        (written(lambda _, b: b[0] / (b[1] + 1e-8)), "its root is needed"),
         (lambda gradients, rate: -with_library(gradients, rate), "against the gradient"),
-        (swapped_shares, "swapped the two shares"),
-        (
-            written(
-                lambda t, m, s: (
-                    corrected(m, s, t + 1)[0] / (corrected(m, s, t + 1)[1] ** 0.5 + 1e-8)
-                )
-            ),
-            "one too high",
-        ),
-        (written(inner_epsilon), "under the root"),
-        (written(no_epsilon), "ε is missing"),
+        (written(adam, shares=(0.999, 0.9)), "swapped the two shares"),
+        (written(adam, late=1), "one too high"),
+        (written(lambda _, b: b[0] / np.sqrt(b[1] + 1e-8)), "under the root"),
+        (written(lambda _, b: b[0] / np.sqrt(b[1])), "ε is missing"),
         (newest, "last step"),
         (lambda gradients, rate: -rate * np.sum(gradients, axis=0), "This is SGD"),
         (lambda g, rate: (-rate * g / np.abs(g)).sum(axis=0), "without memory"),
@@ -359,16 +312,19 @@ SCALE_GRADIENT_CASES = Cases(
         (varied(lambda p, z, u, _: covariance(p, z, -u)), "output minus target"),
         (varied(lambda p, z, u, c: covariance(p, c * z, u)), "logarithm of c"),
         (varied(lambda p, z, u, c: -(c**2) * covariance(p, z, u)), "temperature"),
-        (undivided_weights, "those of c = 1"),
+        (varied(weights_of=lambda z, _: scipy.special.softmax(z)), "those of c = 1"),
         (
             varied(lambda _p, z, u, _c: np.mean((z - z.mean()) * (u - u.mean()))),
             "counts with its weight",
         ),
         (overflowing, "overflow"),
-        (silenced, "nearly tie"),
+        (lambda *row: np.nan_to_num(overflowing(*row)), "nearly tie"),
         (zero_for_large, "nearly tie"),
-        (mean_subtracted, "off"),
-        (clipped, "off"),
+        (lambda *row: np.nan_to_num(about_the_mean(*row)), "off"),
+        (
+            varied(weights_of=lambda z, c: scipy.special.softmax(np.clip(c * z, -700, 700))),
+            "off",
+        ),
         (mean_error, "averaged over the components"),
         (quotient, "off"),
         (lambda *_: 0.0, "off"),

@@ -11,7 +11,7 @@ import pytest
 
 from attnbook.exercises import _running, check
 from attnbook.exercises._exercise import TOO_LONG, UNLIMITED, Check
-from attnbook.exercises._judges import Function, Number, Pick, Wrong, first_difference
+from attnbook.exercises._judges import Function, Number, Pick, first_difference
 
 pytestmark = pytest.mark.not_for_mutants
 DOUBLE = Check(
@@ -202,7 +202,7 @@ class TestWords:
             lambda x: x,
             lambda _: [(3.0,)],
             lambda *arguments: 6 * arguments[-1],  # rounding of what is right, which is three
-            Wrong(lambda x: 1e6 * x, "A million times too much."),
+            {(lambda x: 1e6 * x): "A million times too much."},
         )
         verdict = Check("large", part=part).verdict({"part": lambda x: 1e6 * x * (1 + off)})
         assert words in verdict.parts["part"].message
