@@ -61,10 +61,7 @@ def note_chapters(app: Sphinx) -> None:
 def measures(chapter: Page) -> list[nodes.Node]:
     """Return minutes and difficulty, the stars for the eye and the word for all.
 
-    Raises
-    ------
-    ValueError
-        If the chapter has no contract with a difficulty.
+    A chapter without a contract that states a difficulty is a ValueError.
     """
     stars, _, word = chapter.contract.get("Difficulty", "").partition(" ")
     if not word:

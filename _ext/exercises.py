@@ -48,11 +48,6 @@ def part_ids(_app: Sphinx, document: nodes.document) -> None:
 def without_marks(code: str) -> str:
     r"""Return code without the lines that mark a solution.
 
-    Parameters
-    ----------
-    code : str
-        The source of a cell.
-
     Examples
     --------
     >>> without_marks("n = 3\n### BEGIN SOLUTION\nm = n + 1\n### END SOLUTION\ncheck(m)")

@@ -33,12 +33,7 @@ this browser and sent nowhere.</p>
 
 
 def exercises_by_page(registry: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the labels of each page's exercises, in their order.
-
-    Parameters
-    ----------
-    registry : mapping
-        What sphinx-exercise knows of exercises and solutions, by label.
+    """Return the labels of each page's exercises, in their order, from sphinx-exercise's registry.
 
     Examples
     --------

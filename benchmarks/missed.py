@@ -26,15 +26,7 @@ def parts(
     grading: dict[str, Any],
     site: dict[str, Any] | None = None,
 ) -> Iterator[Part]:
-    """Yield the parts of the page in its order.
-
-    Parameters
-    ----------
-    speed, moving, grading : dict
-        Results of the package, of the figures that move, and of the grader.
-    site : dict, optional
-        Results of the built site; without them it has no line.
-    """
+    """Yield the parts of the page in its order; without results of the site it has no line."""
     reached = report.verdicts(speed)
     for group in report.GROUPS:
         count = sum(target.key in reached for target in report.TARGETS if target.group == group)

@@ -144,12 +144,7 @@ def shown(role: str, content: str) -> str:
 def blocks(text: str, *, deep: bool = False) -> Iterator[Block]:
     r"""Yield the headings, directives and labeled formulas of a text.
 
-    Parameters
-    ----------
-    text : str
-        Markdown.
-    deep : bool
-        Whether to look into directives too; the lines are then those of the inner text.
+    If `deep`, those inside of directives too; their lines are then those of the inner text.
 
     Examples
     --------
@@ -309,11 +304,6 @@ class _Walk:
 def walk(text: str) -> Iterator[Piece]:
     """Yield the pieces of a Markdown text, in order.
 
-    Parameters
-    ----------
-    text : str
-        Source of a Markdown cell or page.
-
     Examples
     --------
     >>> for piece in walk("It is 42%<!-- {x:.0%} --> at $d_k = 4$, as `code` says."):
@@ -339,14 +329,7 @@ class Role:
 
 
 def roles(text: str, *, deep: bool = False) -> Iterator[Role]:
-    """Yield the roles in a text.
-
-    Parameters
-    ----------
-    text : str
-        Markdown.
-    deep : bool
-        Whether to look into directives too.
+    """Yield the roles in a text, and if `deep` those inside of directives too.
 
     Examples
     --------

@@ -329,14 +329,9 @@ FACTS = ("title", "question", "contract", "minutes", "labels")
 
 
 def facts(pages: Iterable[Page], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of pages by their digests, and read only those that have changed.
+    """Return the facts of pages by their digests, and read only pages that are not in `before`.
 
-    Parameters
-    ----------
-    pages : iterable of Page
-        The pages. Those whose facts are known are given them.
-    before : mapping of str to dict
-        What this returned before.
+    `before` is what this returned earlier. Pages whose facts are known are given them.
     """
     code = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     found = {}
@@ -354,13 +349,7 @@ def book_in(root: Path) -> Book:
 
 
 class Book:
-    """The book in a folder.
-
-    Parameters
-    ----------
-    root : Path
-        The folder that holds ``_toc.yml``.
-    """
+    """The book in a folder, the one that holds ``_toc.yml``."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root

@@ -274,15 +274,7 @@ Values = Mapping[Binding, str]
 
 
 def compare(passage: Passage, values: Values) -> Iterator[Problem]:
-    """Yield what is wrong in a passage.
-
-    Parameters
-    ----------
-    passage : Passage
-        The text.
-    values : mapping of Binding to str
-        What the kernel made of each template.
-    """
+    """Yield what is wrong in a passage, given what the kernel made of each template."""
     waiting: list[Numeral] = []
     for mark in passage.marks:
         if isinstance(mark, Numeral):
@@ -447,20 +439,7 @@ def replace_text(notebook: NotebookNode, where: str, text: str) -> None:
 
 
 def settle(notebook: NotebookNode, values: Values) -> list[str]:
-    """Rewrite what moved in a notebook, in place.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The notebook.
-    values : mapping of Binding to str
-        What the kernel made of each template.
-
-    Returns
-    -------
-    list of str
-        What was rewritten, old and new, a line each.
-    """
+    """Rewrite what moved in a notebook, in place, and return old and new, a line each."""
     said = []
     for passage in Notebook(notebook).passages:
         found = [problem for problem in compare(passage, values) if problem.numeral]

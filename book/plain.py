@@ -54,15 +54,7 @@ def quoted(text: str) -> str:
 
 
 class Plain:
-    """Writes the pages of a book in plain Markdown.
-
-    Parameters
-    ----------
-    book : Book
-        The book.
-    folder : str
-        Where the chapters are, seen from the text that is written.
-    """
+    """Writes the pages of a book in plain Markdown, seen from which chapters are in `folder`."""
 
     def __init__(self, book: Book, folder: str = "") -> None:
         self.book = book

@@ -79,15 +79,7 @@ class ColabError(Exception):
 
 
 class ForColab(Plain):
-    """Writes the chapters for Colab.
-
-    Parameters
-    ----------
-    book : Book
-        The book.
-    repository : str
-        Address of the repository; may be empty.
-    """
+    """Writes the chapters for Colab; the address of the repository may be empty."""
 
     def __init__(self, book: Book, repository: str = "") -> None:
         super().__init__(book)

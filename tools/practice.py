@@ -160,19 +160,9 @@ def empty_function(function: ast.FunctionDef, lines: list[str]) -> str:
 
 
 def stub(source: str, phrases: Mapping[str, str] = MappingProxyType({})) -> str:
-    r"""Return the cell that the reader fills in.
+    r"""Return the cell that the reader fills in: the answer without the region of the solution.
 
-    Parameters
-    ----------
-    source : str
-        The cell tagged ``answer``.
-    phrases : mapping of str to str
-        For each part of the answer, what is wanted.
-
-    Returns
-    -------
-    str
-        The same with the region of the solution emptied.
+    `phrases` say for each part of the answer what is wanted.
 
     Examples
     --------
@@ -314,17 +304,7 @@ def is_as_written(path: Path) -> bool:
 def write(root: Path, made: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Write those notebooks that are missing or out of date, unless a reader has worked in them.
 
-    Parameters
-    ----------
-    root : Path
-        The book's folder.
-    made : mapping of str to str
-        The texts of the notebooks by the names of their files.
-
-    Returns
-    -------
-    written, kept : list of str
-        The names of the files written, and of those left as they are for what a reader wrote.
+    Return the names of the files written, and of those left as they are for what a reader wrote.
     """
     folder = root / FOLDER
     folder.mkdir(exist_ok=True)

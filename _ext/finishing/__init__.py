@@ -48,14 +48,8 @@ Rule = Callable[[str, str], str]
 class Finisher:
     """Finishes the pages of one site.
 
-    Parameters
-    ----------
-    site : Path
-        The folder of the site.
-    has_policy : bool
-        Whether pages get a Content-Security-Policy.
-    root : str
-        Where the site begins on its host, such as ``/book/``; nothing if that is not known.
+    `root` is where the site begins on its host, such as ``/book/``, or nothing if that is not
+    known.
     """
 
     def __init__(self, site: Path, *, has_policy: bool = True, root: str = "") -> None:
@@ -156,13 +150,7 @@ class Finisher:
         return f"{page.rstrip()}\n{DONE}", matched
 
     def finish(self) -> None:
-        """Finish every page that is not.
-
-        Raises
-        ------
-        ExtensionError
-            If a rule finds nothing to do on any page.
-        """
+        """Finish every page that is not; a rule with nothing to do on any page is an error."""
         names = self.written()
         self.keep_assets()
         stamp = self.kept / "finished.json"

@@ -71,15 +71,7 @@ class Vocabulary:
 
 
 def vocabulary(page: str, scripts: str) -> Vocabulary:
-    """Return the names that a page and its scripts use.
-
-    Parameters
-    ----------
-    page : str
-        The page; what stands in its scripts and sheets is passed over.
-    scripts : str
-        The scripts that run on it.
-    """
+    """Return the names that a page uses outside of scripts and sheets, and those of its scripts."""
     found = Vocabulary(text=f"{page}\n{scripts}")
     for tag, attributes in set(_TAG.findall(_TEXT_OF.sub(r"\1\3", page))):
         found.tags.add(tag.lower())
@@ -184,17 +176,7 @@ def _declarations(content: list[Any], folder: str) -> list[list[str]] | str:
 
 
 def parse(text: str, folder: str, read: Callable[[str], str] | None = None) -> list[Rule]:
-    """Read a sheet.
-
-    Parameters
-    ----------
-    text : str
-        The sheet.
-    folder : str
-        Where it lies, from the root of the site.
-    read : callable
-        Returns a sheet that this one imports, by its way from the root.
-    """
+    """Read a sheet that lies in a folder of the site; `read` returns one that it imports."""
     nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
     return _rules(nodes, folder, read)
 
@@ -349,15 +331,7 @@ def _block(declarations: list[list[str]] | str) -> str:
 
 
 def write(rules: list[Rule], root: str = "") -> str:
-    """Return rules as a sheet.
-
-    Parameters
-    ----------
-    rules : list
-        What the sheet says.
-    root : str
-        The way from the page to the root of the site.
-    """
+    """Return rules as a sheet; `root` is the way from the page to the root of the site."""
     parts = []
     for rule in rules:
         if rule[0] == "style":
@@ -408,16 +382,8 @@ def place(
 ) -> str:
     """Return a page with one sheet inside in place of those that it links.
 
-    Parameters
-    ----------
-    page, name : str
-        The page and its file, from the root of the site.
-    scripts : str
-        The scripts that run on it.
-    library : Library
-        Knows the sheets.
-    mend : callable
-        Changes the rules that are left, say to bring fonts with them.
+    `name` is the page's file, from the root of the site; `mend` changes the rules that are left,
+    say to bring fonts with them.
     """
     folder = posixpath.dirname(name)
     links = [
