@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-COMMITTED = Path(__file__).resolve().parent / "grading.json"
+from benchmarks import report
+
+COMMITTED = Path(__file__).with_name("grading.json")
+load = partial(report.load, COMMITTED)
 LEAST_SPEED_UP = 1.8
 MOST_MEGABYTES = 500
 STRETCH = 0.7
-
-
-def load() -> dict[str, Any]:
-    """Return the committed results."""
-    return json.loads(COMMITTED.read_text(encoding="utf-8"))
 
 
 def rows(results: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
@@ -63,12 +61,10 @@ def rows(results: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
 
 def tables(results: dict[str, Any]) -> str:
     """Return the table in Markdown."""
-    lines = ["| what | measured | target | |", "|---|---|---|---|"]
-    lines += [
-        f"| {what} | {found} | {target} | {'met' if met else '**missed**'} |"
-        for what, found, target, met in rows(results)
-    ]
-    return "\n".join(lines)
+    return report.table(
+        ["what", "measured", "target", ""],
+        [[*row, "met" if met else "**missed**"] for *row, met in rows(results)],
+    )
 
 
 def missed(results: dict[str, Any]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import os
 import subprocess
@@ -19,8 +18,7 @@ import yaml
 from bs4 import BeautifulSoup
 from PIL import Image
 
-from _ext import cards, citation, metadata, theme
-from _ext.finishing import addresses
+from _ext import cards, metadata, theme
 from tests.book.notebooks import BOOK, CHAPTERS, PAGES, ROOT, notebook, read
 from tests.site import pages
 
@@ -298,10 +296,3 @@ def test_the_words_of_a_card_stay_on_it_and_off_the_picture() -> None:
         assert cards.crowded(cards.Card(page.title, "The book", **card)) == [], name
     long = cards.Card("A title of too many words to stand on a card " * 3, "B", "1" * 40, "w " * 90)
     assert len(cards.crowded(long)) == 3
-
-
-@pytest.mark.parametrize("module", [citation, metadata, theme, addresses])
-def test_the_examples_run(module: object) -> None:
-    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
-    assert result.attempted
-    assert result.failed == 0

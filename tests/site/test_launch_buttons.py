@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import doctest
 import json
 import os
 import shutil
@@ -19,7 +18,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat import v4
 
-from _ext import book_site, launch_buttons
+from _ext import launch_buttons
 from book.model import Book
 from tests.book.notebooks import BOOK, CHAPTERS, ROOT, notebook, write_contents
 from tests.book.test_practice import BIBLIOGRAPHY, chapter
@@ -316,7 +315,3 @@ def test_an_archive_of_nothing_is_refused(
 ) -> None:
     assert downloads.main([], tmp_path) == 1
     assert "make book" in capsys.readouterr().err
-
-
-def test_the_examples_run() -> None:
-    assert not any(doctest.testmod(each).failed for each in (book_site, downloads, launch_buttons))

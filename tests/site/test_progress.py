@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import re
 import shutil
@@ -15,7 +14,7 @@ from docutils import nodes
 from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node
 
-from _ext import exercises, progress
+from _ext import progress
 from _ext.theme import STATIC
 from attnbook.figures import Ask
 from tests.book.building import build
@@ -225,12 +224,6 @@ class TestTheBuild:
         document += nodes.section()
         progress.add_note(None, document, "page")
         assert not list(document.findall(nodes.raw))
-
-    @pytest.mark.parametrize("module", [progress, exercises])
-    def test_the_examples_of_the_extensions_are_true(self, module: Any) -> None:
-        failed, tried = doctest.testmod(module)
-        assert tried
-        assert not failed
 
     def test_the_site_counts_every_exercise_once(self, site: Path) -> None:
         known = known_in((site / "index.html").read_text("utf-8"))
