@@ -179,8 +179,7 @@ def module_named(stem: str) -> ModuleType:
     names = [f"{package}.{stem}" for package in PACKAGES]
     found = [name for name in names if find_spec(name)]
     if len(found) != 1:
-        message = f"one of {' and '.join(names)} must exist, and {found or 'none'} does"
-        raise ImportError(message)
+        raise ImportError(f"one of {' and '.join(names)} must exist, and {found or 'none'} does")
     return importlib.import_module(found[0])
 
 

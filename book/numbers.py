@@ -62,18 +62,10 @@ TIME = re.compile(r"(?<=\*\*Time\*\* about )\d+(?= minutes)")
 
 @dataclass(frozen=True)
 class Binding:
-    """An expression with its format, and when it is evaluated.
+    """An expression with its format, and when it is evaluated."""
 
-    Parameters
-    ----------
-    template : str
-        What the comment or the metadata holds: an f-string without its quotes.
-    moment : int
-        Position of the cell after which it is evaluated; -1 if there is none.
-    """
-
-    template: str
-    moment: int
+    template: str  # what the comment or the metadata holds: an f-string without its quotes
+    moment: int  # position of the cell after which it is evaluated; -1 if there is none
 
     @property
     def expression(self) -> str:
@@ -85,24 +77,12 @@ class Binding:
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that a reader sees, and what binds its numerals.
+    """A text that a reader sees, and what binds its numerals."""
 
-    Parameters
-    ----------
-    where : str
-        Such as "cell 7" or "cell 7, caption".
-    text : str
-        Its source.
-    marks : tuple
-        Its numerals and bindings, in the order of the text.
-    position : int
-        Of its cell; -1 for what belongs to the whole notebook.
-    """
-
-    where: str
+    where: str  # such as "cell 7" or "cell 7, caption"
     text: str
-    marks: tuple[Numeral | Binding, ...]
-    position: int = -1
+    marks: tuple[Numeral | Binding, ...]  # in the order of the text
+    position: int = -1  # of its cell; -1 for what belongs to the whole notebook
 
     @property
     def numerals(self) -> tuple[Numeral, ...]:
@@ -279,9 +259,9 @@ def compare(passage: Passage, values: Values) -> Iterator[Problem]:
     for mark in passage.marks:
         if isinstance(mark, Numeral):
             waiting.append(mark)
-            continue
-        yield from _bind(passage, waiting, mark, values)
-        waiting = []
+        else:
+            yield from _bind(passage, waiting, mark, values)
+            waiting = []
     yield from _unbound(passage, waiting)
 
 
@@ -414,10 +394,7 @@ def run(notebook: NotebookNode, folder: Path, timeout: int = 120) -> dict[Bindin
 
 def rewritten(text: str, found: Iterable[Problem]) -> str:
     """Return a text with the computed numbers in place of the written ones."""
-    for problem in sorted(
-        (problem for problem in found if problem.numeral),
-        key=lambda problem: -problem.numeral.start,
-    ):
+    for problem in sorted(found, key=lambda problem: -problem.numeral.start):
         numeral = problem.numeral
         new = written_as(numeral, problem.computed)
         text = text[: numeral.start] + new + text[numeral.end :]
@@ -450,8 +427,7 @@ def settle(notebook: NotebookNode, values: Values) -> list[str]:
             f"«{sentence(passage.text, p.numeral.start, p.numeral.end)}»"
             for p in found
         ]
-        text = rewritten(passage.text, found)
-        replace_text(notebook, passage.where, text)
+        replace_text(notebook, passage.where, rewritten(passage.text, found))
     return said
 
 
@@ -514,11 +490,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     options = parser.parse_args(arguments)
     paths = options.paths or book_notebooks(root)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = [
-            line
-            for lines in pool.map(lambda path: look(path, options.check), paths)
-            for line in lines
-        ]
+        looks = pool.map(lambda path: look(path, options.check), paths)
+        found = [line for lines in looks for line in lines]
     sys.stderr.writelines(f"{line}\n" for line in found)
     return int(bool(found))
 

@@ -80,8 +80,7 @@ class Plain:
         works = []
         for key in map(str.strip, keys.split(",")):
             if key not in self.book.works:
-                message = f"references.bib has no {key}"
-                raise PlainError(message)
+                raise PlainError(f"references.bib has no {key}")
             names, year = self.book.works[key]
             works.append(f"{names} ({year})" if form == "t" else f"{names}, {year}")
         return ", ".join(works) if form == "t" else f"({'; '.join(works)})"
@@ -92,8 +91,7 @@ class Plain:
         kind, _, form = name.partition(":")
         if name in REFERENCES:
             if target not in self.book.targets:
-                message = f"no page has the label {target}"
-                raise PlainError(message)
+                raise PlainError(f"no page has the label {target}")
             return title or self.reference(self.book.targets[target])
         if kind == "term":
             return title or " ".join(target.split())
@@ -105,8 +103,7 @@ class Plain:
             return self.page(target, title)
         if name == "download":
             return f"[{title or target.rsplit('/', 1)[-1]}]({target})"
-        message = f"the role {{{name}}} has no form in plain Markdown"
-        raise PlainError(message)
+        raise PlainError(f"the role {{{name}}} has no form in plain Markdown")
 
     def box(self, box: Block) -> str:
         """Return a directive as a quotation that begins with its title."""
@@ -126,8 +123,7 @@ class Plain:
         elif box.kind.startswith("prf:") and number:
             heading = f"**{capital(number)}: {self.text(box.title)}**"
         else:
-            message = f"the box {{{box.kind}}} has no form in plain Markdown"
-            raise PlainError(message)
+            raise PlainError(f"the box {{{box.kind}}} has no form in plain Markdown")
         return quoted(f"{heading}\n\n{self.text(box.body)}")
 
     def equation(self, box: Block) -> str:

@@ -135,8 +135,7 @@ def notebooks(
         try:
             notebook = writer.notebook(page)
         except (PlainError, BookError) as error:
-            message = f"{page.name}.ipynb: {error}"
-            raise ColabError(message) from error
+            raise ColabError(f"{page.name}.ipynb: {error}") from error
         made[page.path.name] = nbformat.writes(notebook) + "\n"
     return made
 

@@ -234,8 +234,7 @@ class ForPractice(Plain):
             try:
                 cells += self.exercise(exercise, page.notebook)
             except (PlainError, PracticeError, BookError) as error:
-                message = f"{exercise.name}: {error}"
-                raise PracticeError(message) from error
+                raise PracticeError(f"{exercise.name}: {error}") from error
         made = v4.new_notebook(
             cells=cells, metadata={"kernelspec": KERNEL, "language_info": LANGUAGE}
         )
@@ -267,8 +266,7 @@ def notebooks(book: Book, pages: Iterable[Page] | None = None) -> dict[str, str]
                 continue
             notebook = writer.notebook(page)
         except PracticeError as error:
-            message = f"{page.name}.ipynb: {error}"
-            raise PracticeError(message) from error
+            raise PracticeError(f"{page.name}.ipynb: {error}") from error
         made[page.path.name] = nbformat.writes(notebook) + "\n"
     return made
 

@@ -214,8 +214,7 @@ def dangling(folder: Path) -> Iterator[str]:
 def write(root: Path, folder: Path) -> list[str]:
     """Write the copy into a new or an empty folder, and return the names of its files."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        message = f"{folder} is not an empty folder"
-        raise CopyError(message)
+        raise CopyError(f"{folder} is not an empty folder")
     known = tracked(root)
     names = chosen(known)
     gone = absent(root, names)
