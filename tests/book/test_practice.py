@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,8 @@ from attnbook.exercises._exercise import Check, exercises
 from attnbook.exercises._judges import Function, Pick
 from attnbook.exercises._verdict import Verdict
 from book.model import Book, BookError, Page
-from tests.book.notebooks import BOOK, ROOT, code, notebook, read, write_book
+from tests.book import building
+from tests.book.notebooks import BOOK, code, notebook, read, write_book
 from tools import practice
 from tools.practice import BEGIN, END, FOLDED, ForPractice, PracticeError, main, stub, wanted
 
@@ -448,9 +448,7 @@ def test_a_notebook_that_was_only_run_is_brought_up_to_date(small: Path) -> None
 
 
 def test_jupyterlab_starts_with_the_notebooks_for_practice() -> None:
-    dry = subprocess.run(
-        ["make", "-n", "lab"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    dry = building.run("make", "-n", "lab")
     assert 0 < dry.index("tools/practice.py") < dry.index("jupyter-lab ")
 
 

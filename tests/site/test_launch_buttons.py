@@ -6,7 +6,6 @@ import base64
 import json
 import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from functools import cache
@@ -20,6 +19,7 @@ from nbformat import v4
 
 from _ext import launch_buttons
 from book.model import Book
+from tests.book.building import run
 from tests.book.notebooks import BOOK, CHAPTERS, ROOT, notebook, write_contents
 from tests.book.test_practice import BIBLIOGRAPHY, chapter
 from tests.site import pages
@@ -135,15 +135,8 @@ def built(folder: Path, environment: dict[str, str]) -> dict[str, BeautifulSoup]
     """Build the small book and return its pages."""
     kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     book, site = folder / "book", folder / "site" / "html"
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", str(book), str(site)]
-    done = subprocess.run(
-        command,
-        env=kept | environment | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = (sys.executable, "-m", "sphinx", "-q", "-W", book, site)
+    run(*command, env=kept | environment | {"PYTHONPATH": str(ROOT)})
     names = ("index", "chapters/01_puzzle", "chapters/summary")
     return {name: pages.parse.__wrapped__(site / f"{name}.html") for name in names}
 
