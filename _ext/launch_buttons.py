@@ -26,6 +26,7 @@ from _ext.chapter_head import LAUNCH_ROW
 from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
 from book.model import Book, BookError, book_in
+from book.plain import PlainError
 from tools import colab, practice
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def make_notebooks(app: Sphinx) -> None:
     try:
         kept = Path(app.doctreedir) / "notebooks.json"
         plain, exercises = notebooks(book_in(root), repository, kept)
-    except (BookError, colab.ColabError, practice.PracticeError) as error:
+    except (BookError, PlainError) as error:
         LOGGER.warning("%s", error)
         return
     practice.write(root, exercises)

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import nbformat
+
 from book.markdown import COMMENT, Block, blocks, directive, roles, titled, tokens
-from book.model import Book, Page, Target
+from book.model import Book, BookError, Page, Target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from markdown_it.token import Token
 
 MATH = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
@@ -61,6 +65,20 @@ class Plain:
         self.folder = folder
         self.own: Page | None = None
         """The page that is written; what is on it is referred to without a link."""
+
+    def notebook(self, page: Page) -> nbformat.NotebookNode:
+        """Return the notebook of a page, of which there are several kinds."""
+        raise NotImplementedError
+
+    def notebooks(self, pages: Iterable[Page]) -> dict[str, str]:
+        """Return the texts of some pages' notebooks by the names of their files."""
+        made = {}
+        for page in pages:
+            try:
+                made[page.path.name] = nbformat.writes(self.notebook(page)) + "\n"
+            except (PlainError, BookError) as error:
+                raise PlainError(f"{page.name}.ipynb: {error}") from error
+        return made
 
     def page(self, name: str, words: str = "") -> str:
         """Return a link to a page of the book: to a chapter by its number, or by its title."""
@@ -175,8 +193,8 @@ class Plain:
         for token in tokens(plain):
             for part in (token, *(token.children or ())):
                 if self.is_raw(part):
-                    message = f"«{part.content or part.info or part.attrs}» has no plain form"
-                    raise PlainError(message)
+                    shown = part.content or part.info or part.attrs
+                    raise PlainError(f"«{shown}» has no plain form")
 
     def is_raw(self, token: Token) -> bool:
         """Say whether others than Jupyter Book would show a piece of text as it is typed."""

@@ -19,9 +19,10 @@ from nbformat import NotebookNode
 
 from book.markdown import COMMENT
 from book.model import Book
+from book.plain import PlainError
 from tests.book.notebooks import BOOK, ROOT, code, notebook, write_book
 from tools import colab, practice
-from tools.colab import ColabError, ForColab, main
+from tools.colab import ForColab, main
 
 STEMS = [page.stem for page in BOOK.notebooks[1:]]
 # Not the pattern by which the converter itself refuses.
@@ -234,7 +235,7 @@ def test_what_has_no_plain_form_is_refused(
 ) -> None:
     nbformat.write(notebook(f"# Made\n\n{words}"), small / "chapters" / "02_made.ipynb")
     nbformat.write(notebook("# Other"), small / "chapters" / "03_other.ipynb")
-    with pytest.raises(ColabError, match="02_made"):
+    with pytest.raises(PlainError, match="02_made"):
         colab.notebooks(Book(small))
     assert main(small) == 1
     assert "chapters/02_made.ipynb: " in capsys.readouterr().err

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from attnbook.figures import Choice, Estimate, Sketch
-from attnbook.figures._base import LiveFigure, own_source, shared_source, style_source
+from attnbook.figures._base import LiveFigure
 from attnbook.figures.prediction import NOTCHES, Prediction
 from tests.book.notebooks import NOTEBOOKS, ROOT, read
-from tests.site.test_browser import DESK, KEEP_ONLY, PHONE, SMALL_PHONE, violations, visit
+from tests.site.forms import in_a_notebook, look_for_faults
+from tests.site.test_browser import KEEP_ONLY, PHONE, visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -293,39 +294,16 @@ class TestEachKind:
             seen.page.evaluate(KEEP_ONLY, f"h1, [{MARK}], details.answering > summary")
             places = seen.page.locator(f"[{MARK}]").all()
 
-            def check(state: str) -> None:
-                for width in (PHONE, DESK):
-                    seen.page.set_viewport_size({"width": width, "height": 900})
-                    assert violations(seen.page) == [], state
-                seen.page.set_viewport_size({"width": SMALL_PHONE, "height": 900})
-                wide = seen.page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= SMALL_PHONE, state
-
-            check("before")
+            look_for_faults(seen.page, "before")
             for place in places:
                 place.get_by_role("button").click()
-            check("asked again")
+            look_for_faults(seen.page, "asked again")
             for turn in (0, 1):
                 for place in places:
                     commit(place.locator("form"), a_right_and_a_wrong_answer(given(place))[turn])
-                check("right" if turn == 0 else "wrong")
+                look_for_faults(seen.page, "right" if turn == 0 else "wrong")
                 for place in places:
                     place.get_by_role("button").click()
-
-
-BLANK = """<!DOCTYPE html><html lang="en"><head><title>T</title><style>{style}</style></head>
-<body><div></div><script type="module">{source}</script></body></html>"""
-MOUNT = """
-const listeners = {};
-globalThis.state = %s;
-figure.render({ el: document.querySelector("div"), model: {
-  get: (name) => state[name],
-  set(name, value) {
-    state[name] = value;
-    (listeners[`change:${name}`] ?? []).forEach((listener) => listener());
-  },
-  on: (event, listener) => (listeners[event] ??= []).push(listener),
-  off() {}, save_changes() {} } });"""
 
 
 @pytest.mark.parametrize(
@@ -340,12 +318,7 @@ def test_in_a_live_notebook_it_works_without_the_page(
     browser: Browser, tmp_path: Path, figure: Prediction, answer: Any
 ) -> None:
     """The widget gets its markup from Python, and Python gets the answer."""
-    own = own_source("prediction").replace("export default", "const figure =")
-    source = f"{shared_source()}\n{own}"
-    mount = MOUNT % json.dumps(figure.values() | {"still": figure.still}).replace("<", r"\u003c")
-    path = tmp_path / "lab.html"
-    path.write_text(BLANK.format(style=style_source("prediction"), source=source + mount))
-    with visit(browser, path) as seen:
+    with visit(browser, in_a_notebook(figure, tmp_path)) as seen:
         form = seen.page.locator("form")
         commit(form, answer)
         figure.answer, figure.committed = answer, True
