@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from book.markdown import COMMENT
 from book.model import Book
 from book.plain import PlainError
-from tests.book.notebooks import BOOK, ROOT, code, notebook, write_book
+from tests.book.notebooks import BOOK, ROOT, WITHOUT_PLAIN_FORM, code, notebook, write_book
 from tools import colab, practice
 from tools.colab import ForColab, main
 
@@ -218,17 +218,7 @@ $$
 
 @pytest.mark.parametrize(
     "words",
-    [
-        "{unknown}`x`",
-        "{eq}`eq-missing`",
-        "{doc}`04_missing`",
-        "{cite}`missing`",
-        "::::{note}\nx\n::::",
-        ":::{prf:lemma} No label\nx\n:::",
-        "```{math}\nx\n```",
-        "% a comment",
-        "[a source](glossary.md)",
-    ],
+    [*WITHOUT_PLAIN_FORM, ":::{prf:lemma} No label\nx\n:::", "[a source](glossary.md)"],
 )
 def test_what_has_no_plain_form_is_refused(
     small: Path, words: str, capsys: pytest.CaptureFixture[str]

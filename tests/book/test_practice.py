@@ -19,7 +19,7 @@ from attnbook.exercises._verdict import Verdict
 from book.model import Book, BookError, Page
 from book.plain import PlainError
 from tests.book import building
-from tests.book.notebooks import BOOK, code, notebook, read, write_book
+from tests.book.notebooks import BOOK, WITHOUT_PLAIN_FORM, code, notebook, read, write_book
 from tools import practice
 from tools.practice import BEGIN, END, FOLDED, ForPractice, main, stub, wanted
 
@@ -360,19 +360,7 @@ def test_a_missing_package_is_named_with_what_to_do(
     assert raised.value.__suppress_context__, "the reader sees the message alone"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "{unknown}`x`",
-        "{eq}`eq-missing`",
-        "{doc}`04_missing`",
-        "{cite}`missing`",
-        "::::{note}\nx\n::::",
-        "```{math}\nx\n```",
-        "(a-label)=",
-        "% a comment",
-    ],
-)
+@pytest.mark.parametrize("words", [*WITHOUT_PLAIN_FORM, "(a-label)="])
 def test_words_without_a_plain_form_are_refused(small: Path, words: str) -> None:
     made = chapter(TASK.replace("What are", f"\n{words}\nWhat are"))
     nbformat.write(made, small / "chapters" / "02_made.ipynb")

@@ -38,19 +38,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 LEFT_OUT = shutil.ignore_patterns(
-    *(
-        ".git",
-        ".venv*",
-        ".lighthouse",
-        "_build",
-        "tests",
-        "chapters",
-        "practice",
-        "data",
-        "docs",
-        "*.ipynb",
-    ),
-    *("__pycache__", ".*_cache"),
+    *(".git", ".venv*", ".lighthouse", "_build", "tests", "chapters", "practice", "data", "docs"),
+    *("*.ipynb", "__pycache__", ".*_cache"),
 )
 EXERCISE = """### Title of {name}
 

@@ -76,9 +76,7 @@ def entry_problems(entry: Tag, docstring: str) -> list[str]:
     ]
     if ">>> " in docstring and not entry.select("div.highlight"):
         problems.append("no example")
-    return problems + [
-        f"{trace!r} is left" for trace in ("-----", ":func:", ".. [") if trace in text
-    ]
+    return problems + [f"{trace!r} is left" for trace in TRACES if trace in text]
 
 
 def test_every_public_name_has_one_entry(described: dict[str, Tag]) -> None:
