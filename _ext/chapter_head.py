@@ -54,8 +54,7 @@ def note_chapters(app: Sphinx) -> None:
     ]
     path, text = told(app), repr(listed)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        atomic_write(path, text)
 
 
 def measures(chapter: Page) -> list[nodes.Node]:

@@ -38,6 +38,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from book.digest import computation_digest
+from book.files import atomic_write
 from book.markdown import COMMENT, Piece, blocks, walk
 from book.model import ROOT, Page
 from book.numerals import STRUCTURE, Numeral, numbers, numerals, written_as
@@ -442,9 +443,7 @@ def record(notebook: NotebookNode, root: Path) -> Path:
 def keep(notebook: NotebookNode, values: Values, root: Path) -> None:
     """Keep what the kernel made of a notebook's bindings."""
     kept = [[binding.template, binding.moment, value] for binding, value in values.items()]
-    path = record(notebook, root)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(kept), encoding="utf-8")
+    atomic_write(record(notebook, root), json.dumps(kept))
 
 
 def computed(path: Path, root: Path) -> dict[Binding, str]:

@@ -29,6 +29,7 @@ from sphinx.util.parallel import ParallelTasks, SerialTasks, make_chunks, parall
 from _ext.finishing import addresses, images, policy, scripts, sheets
 from _ext.finishing.icons import Icons
 from _ext.rebuild import digest
+from book.files import atomic_write
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -78,9 +79,7 @@ class Finisher:
             page = path.read_text(encoding="utf-8")
             if name.startswith("_") or page.endswith(DONE):
                 continue
-            target = self.raw / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(page, encoding="utf-8")
+            atomic_write(self.raw / name, page)
             names.append(name)
         return names
 
