@@ -26,7 +26,6 @@ from attnbook.figures._base import (
 )
 from attnbook.figures.ask import NAMES, SIGNS
 from tests.attnbook.exercises.cases import all_cases
-from tests.attnbook.figures.test_ask import ASKED
 from tests.book.notebooks import NOTEBOOKS, ROOT
 from tests.site.forms import in_a_notebook, look_for_faults
 from tests.site.test_browser import SMALL_PHONE, Visit, visit
@@ -35,6 +34,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
 
 CASES = all_cases()
+ASKED = [
+    name
+    for name, exercise in exercises().items()
+    if any(isinstance(judge, Number | Pick) for judge in exercise.parts.values())
+]
 # one with numbers alone, one with a list, one with a part that no page judges
 SOME = [
     "spread",
