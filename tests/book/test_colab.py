@@ -190,9 +190,7 @@ def written(root: Path, stem: str, repository: str = "") -> list[NotebookNode]:
 
 def test_text_becomes_plain_markdown(small: Path) -> None:
     cells = written(small, "02_made")
-    assert (
-        cells[1].source
-        == r"""# Made up
+    wanted = r"""# Made up
 
 See figure 2.1, (2.1), theorem 2.1, [chapter 3](03_other.ipynb), words.
 
@@ -205,7 +203,7 @@ $$
 > > **Why**
 > >
 > > As $x = 1$, the keys agree."""
-    )
+    assert cells[1].source == wanted
     assert [cell.source for cell in cells[2:]] == [
         "draw()",
         "> **Figure 2.1.** A line, by (2.1).",

@@ -302,9 +302,7 @@ def test_a_solution_without_its_two_marks_is_refused(answer: str) -> None:
 
 def test_the_words_of_an_exercise_become_plain_markdown(small: Path) -> None:
     made = small_practice(small)
-    assert (
-        made.cells[2].source
-        == """## Exercise 2.1: Widths of $q\\cdot k$
+    statement = """## Exercise 2.1: Widths of $q\\cdot k$
 
 ★☆☆ gentle · **Trains** sums
 
@@ -318,14 +316,12 @@ the theorem “All there is” in [chapter 2](../chapters/02_made.ipynb).
 $$
 x = 1
 $$"""
-    )
-    assert (
-        made.cells[3].source
-        == """Hint:
+    assert made.cells[2].source == statement
+    hint = """Hint:
 
 [The other](../chapters/03_other.ipynb) of (One et al., 2002; Łukasz and Van Dam, 2001). \
 The figure “A line” in [chapter 2](../chapters/02_made.ipynb) shows exercise 2.1."""
-    )
+    assert made.cells[3].source == hint
     assert made.cells[3].metadata == {"jupyter": {"source_hidden": True}}
 
 
