@@ -76,19 +76,9 @@ _LOG = logging.getLogger(__name__)
 
 
 def named_pages(text: str, known: Mapping[str, str]) -> list[tuple[str, str | None]]:
-    """Return the pages of the book that a text names, None for one that does not exist.
+    """Return what a text says of pages of the book and the page, None for one that does not exist.
 
-    Parameters
-    ----------
-    text : str
-        Part of a docstring.
-    known : mapping of str to str
-        As :func:`known_pages` returns it.
-
-    Returns
-    -------
-    list of tuple
-        What the text says, and the page.
+    `known` holds pages by topic, as :func:`known_pages` returns them.
 
     Examples
     --------
@@ -110,19 +100,7 @@ def _page(name: re.Match[str], known: Mapping[str, str]) -> str | None:
 
 
 def link_pages(text: str, known: Mapping[str, str]) -> str:
-    """Turn the words that name pages of the book into links.
-
-    Parameters
-    ----------
-    text : str
-        Part of a docstring.
-    known : mapping of str to str
-        As :func:`known_pages` returns it.
-
-    Returns
-    -------
-    str
-        reStructuredText. Words that name no page of the book stay as they are.
+    """Turn the words that name pages of the book into links; others stay as they are.
 
     Examples
     --------
@@ -139,19 +117,7 @@ def link_pages(text: str, known: Mapping[str, str]) -> str:
 
 
 def reference_text(docstring: str, known: Mapping[str, str]) -> str:
-    r"""Turn a numpydoc docstring into reStructuredText.
-
-    Parameters
-    ----------
-    docstring : str
-        The docstring, not indented.
-    known : mapping of str to str
-        As :func:`known_pages` returns it.
-
-    Returns
-    -------
-    str
-        The same with the sections as Sphinx renders them, and the names of chapters as links.
+    r"""Turn a numpydoc docstring into reStructuredText, with the names of chapters as links.
 
     Examples
     --------
@@ -213,8 +179,7 @@ def module_named(stem: str) -> ModuleType:
     names = [f"{package}.{stem}" for package in PACKAGES]
     found = [name for name in names if find_spec(name)]
     if len(found) != 1:
-        message = f"one of {' and '.join(names)} must exist, and {found or 'none'} does"
-        raise ImportError(message)
+        raise ImportError(f"one of {' and '.join(names)} must exist, and {found or 'none'} does")
     return importlib.import_module(found[0])
 
 
@@ -226,16 +191,7 @@ def is_ours(name: str) -> bool:
 def public_names(module: ModuleType) -> tuple[list[str], list[str]]:
     """Return a module's public names: those that it defines, as they stand in it, and others.
 
-    Parameters
-    ----------
-    module : module
-        A module with ``__all__``.
-
-    Returns
-    -------
-    own, offered : list of str
-        Names defined here in the order of the source, or inside a package in the order of its
-        ``__all__``, and those that another module defines.
+    Its own are in the order of the source, or inside a package in that of its ``__all__``.
 
     Examples
     --------
@@ -260,16 +216,8 @@ def _home(module: ModuleType, name: str) -> str:
 def described_members(member_of: type) -> list[str]:
     """Return the members of a class that have something said of them.
 
-    Parameters
-    ----------
-    member_of : type
-        A class.
-
-    Returns
-    -------
-    list of str
-        Public methods and properties with a docstring, and attributes with one below them; not
-        those that a class above has as well.
+    Those are public methods and properties with a docstring, and attributes with one below them,
+    but not those that a class above has as well.
 
     Examples
     --------
@@ -398,19 +346,7 @@ def render_docstring(
 
 
 def signature_text(member: Any) -> tuple[str, str | None]:
-    """Return a signature with its types as the source has them.
-
-    Parameters
-    ----------
-    member : function or class
-        What is called.
-
-    Returns
-    -------
-    arguments : str
-        The parameters with types and defaults, in parentheses.
-    returns : str or None
-        The type of the result of a function.
+    """Return the parameters and the type of the result, with types as the source has them.
 
     Examples
     --------

@@ -42,17 +42,7 @@ def choose_cache(app: Sphinx, config: Config) -> None:
 
 
 def site_address(repository: str) -> str:
-    """Return where a repository's pages are published, or nothing if that is not known.
-
-    Parameters
-    ----------
-    repository : str
-        The address of the repository.
-
-    Returns
-    -------
-    str
-        The address of its GitHub Pages, with a slash at the end.
+    """Return where a repository's GitHub Pages are, with a slash at the end, or nothing if unknown.
 
     Examples
     --------
@@ -74,13 +64,6 @@ def repository_address(environment: Mapping[str, str], configured: str) -> str:
     """Return the address of the repository, or nothing if none is known.
 
     A site that a fork publishes from GitHub's CI belongs to the fork, whatever `configured` says.
-
-    Parameters
-    ----------
-    environment : mapping of str to str
-        The environment variables.
-    configured : str
-        What the configuration states.
 
     Examples
     --------

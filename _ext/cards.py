@@ -16,6 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from book.files import atomic_write
 from book.model import book_in
 
 if TYPE_CHECKING:
@@ -160,8 +161,7 @@ def add_card(
     name = f"{page.replace('/', '-')}-{digest(card)}.png"
     kept, shown = Path(app.outdir).parent / ".cards" / name, Path(app.outdir) / FOLDER / name
     if not kept.is_file():
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_bytes(drawn(card))
+        atomic_write(kept, drawn(card))
     shown.parent.mkdir(exist_ok=True)
     for older in shown.parent.glob(f"{page.replace('/', '-')}-{'?' * 16}.png"):
         if older != shown:

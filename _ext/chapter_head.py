@@ -54,17 +54,13 @@ def note_chapters(app: Sphinx) -> None:
     ]
     path, text = told(app), repr(listed)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        atomic_write(path, text)
 
 
 def measures(chapter: Page) -> list[nodes.Node]:
     """Return minutes and difficulty, the stars for the eye and the word for all.
 
-    Raises
-    ------
-    ValueError
-        If the chapter has no contract with a difficulty.
+    A chapter without a contract that states a difficulty is a ValueError.
     """
     stars, _, word = chapter.contract.get("Difficulty", "").partition(" ")
     if not word:

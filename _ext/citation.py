@@ -124,18 +124,11 @@ def fill_in(app: Sphinx, doctree: nodes.document, _page: str) -> None:
         )
 
 
-def find_plain_text() -> None:
-    """Show pybtex its own plain text, which it looks for anew with every reference of a page.
-
-    It goes through all that is installed each time.
-    """
-    group, name = "pybtex.backends", "plaintext"
-    register_plugin(group, name, find_plugin(group, name), force=True)
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the directive."""
-    find_plain_text()
+    # pybtex goes through all that is installed whenever it looks for its own plain text
+    plain = ("pybtex.backends", "plaintext")
+    register_plugin(*plain, find_plugin(*plain), force=True)
     app.add_node(how_to_cite)
     app.add_directive("how-to-cite", HowToCite)
     app.connect("doctree-resolved", fill_in)

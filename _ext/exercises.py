@@ -48,11 +48,6 @@ def part_ids(_app: Sphinx, document: nodes.document) -> None:
 def without_marks(code: str) -> str:
     r"""Return code without the lines that mark a solution.
 
-    Parameters
-    ----------
-    code : str
-        The source of a cell.
-
     Examples
     --------
     >>> without_marks("n = 3\n### BEGIN SOLUTION\nm = n + 1\n### END SOLUTION\ncheck(m)")
@@ -84,20 +79,10 @@ def unlink_titles(_app: Sphinx, document: nodes.document, _page: str) -> None:
 
 
 def places(name: str, tasks: Iterable[str]) -> dict[str, list[str]]:
-    """Say where the parts of an exercise can be done.
+    """Say where the parts of an exercise can be done, given the words of its points.
 
-    Parameters
-    ----------
-    name : str
-        The exercise as `attnbook.exercises` knows it.
-    tasks : iterable of str
-        The words of its points.
-
-    Returns
-    -------
-    dict of str to list of str
-        What there is to do in each place; a place without anything is left out. Names of what a
-        practice notebook checks stand between backticks.
+    A place without anything is left out. Names of what a practice notebook checks stand between
+    backticks.
 
     Examples
     --------

@@ -26,6 +26,7 @@ from _ext.chapter_head import LAUNCH_ROW
 from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
 from book.model import Book, BookError, book_in
+from book.plain import PlainError
 from tools import colab, practice
 
 if TYPE_CHECKING:
@@ -62,16 +63,7 @@ class Button:
 
 
 def binder_address(repository: str, branch: str, notebook: str) -> str:
-    """Return the address that opens a notebook on Binder, in JupyterLab.
-
-    Parameters
-    ----------
-    repository : str
-        Address of the repository.
-    branch : str
-        The branch or tag.
-    notebook : str
-        Path of the notebook in the repository.
+    """Return the address that opens a notebook on Binder, in JupyterLab, at a branch or tag.
 
     Examples
     --------
@@ -110,18 +102,10 @@ def colab_address(repository: str, notebook: str) -> str:
 def buttons(
     notebook: str, root: str, repository: str, branch: str, *, is_start: bool
 ) -> list[Button]:
-    """List the launch buttons of a page.
+    """List the launch buttons of a page for a notebook such as ``chapters/01_puzzle``.
 
-    Parameters
-    ----------
-    notebook : str
-        The name of the page whose notebook they open, such as ``chapters/01_puzzle``.
-    root : str
-        The way from the page to the site's root, such as ``../``.
-    repository, branch : str
-        Where the sources are; without a repository there is nothing to run elsewhere.
-    is_start : bool
-        Whether this is the landing page, from which one starts with the first chapter.
+    `root` is the way from the page to the site's root; without a repository there is nothing to run
+    elsewhere; from the landing page one starts with the first chapter.
     """
     name = f"{Path(notebook).name}.ipynb"
     found = []
@@ -202,15 +186,8 @@ def surroundings(book: Book, repository: str) -> bytes:
 def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return the notebooks in plain Markdown and those for practice, by the names of their files.
 
-    Parameters
-    ----------
-    book : Book
-        The book.
-    repository : str
-        Address of the repository; may be empty.
-    kept : Path
-        File of the last build's notebooks, of which those are taken whose page is the same, and
-        what it has from elsewhere. Those of this build are put there.
+    From the file `kept`, where the last build put its notebooks, those are taken whose page is the
+    same, and what it has from elsewhere; those of this build are put there.
     """
     around = surroundings(book, repository)
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
@@ -239,7 +216,7 @@ def make_notebooks(app: Sphinx) -> None:
     try:
         kept = Path(app.doctreedir) / "notebooks.json"
         plain, exercises = notebooks(book_in(root), repository, kept)
-    except (BookError, colab.ColabError, practice.PracticeError) as error:
+    except (BookError, PlainError) as error:
         LOGGER.warning("%s", error)
         return
     practice.write(root, exercises)

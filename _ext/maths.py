@@ -88,13 +88,7 @@ class Renderer:
         return engine
 
     def render(self, formula: str, *, display: bool) -> str:
-        """Return a formula as MathML.
-
-        Raises
-        ------
-        ValueError
-            If Temml cannot read the formula.
-        """
+        """Return a formula as MathML; one that Temml cannot read is a ValueError."""
         key = formula, display
         if key not in self._rendered:
             options = {"displayMode": display, "strict": True, "throwOnError": True}

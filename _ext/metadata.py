@@ -56,28 +56,23 @@ def structured_data(
         "datePublished": str(cited["date-released"]),
         "learningResourceType": "textbook",
     }
-    addressed = bool(app.config["html_baseurl"])
-    if addressed:
-        book["url"] = page_address(app, app.config["root_doc"])
+
+    def addressed(name: str) -> dict[str, str]:
+        return {"url": page_address(app, name)} if app.config["html_baseurl"] else {}
+
+    book |= addressed(app.config["root_doc"])
+    about = {"@context": "https://schema.org", "description": description}
     if page == app.config["root_doc"]:
-        parts = [(name, app.env.titles[name].astext()) for name in chapters(app)]
-        return {
-            "@context": "https://schema.org",
-            **book,
-            "description": description,
-            "keywords": cited["keywords"],
-            "hasPart": [
-                {"@type": "Chapter", "name": title}
-                | ({"url": page_address(app, name)} if addressed else {})
-                for name, title in parts
-            ],
-        }
+        parts = [
+            {"@type": "Chapter", "name": app.env.titles[name].astext(), **addressed(name)}
+            for name in chapters(app)
+        ]
+        return {**about, **book, "keywords": cited["keywords"], "hasPart": parts}
     return {
-        "@context": "https://schema.org",
+        **about,
         "@type": ["Chapter", "LearningResource"] if page in chapters(app) else "WebPage",
         "name": app.env.titles[page].astext(),
-        "description": description,
-        **({"url": page_address(app, page)} if addressed else {}),
+        **addressed(page),
         "isPartOf": book,
     }
 

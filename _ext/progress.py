@@ -18,6 +18,7 @@ from docutils import nodes
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
 from _ext.rebuild import rebuild_when_changed
+from book.files import atomic_write
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -33,12 +34,7 @@ this browser and sent nowhere.</p>
 
 
 def exercises_by_page(registry: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the labels of each page's exercises, in their order.
-
-    Parameters
-    ----------
-    registry : mapping
-        What sphinx-exercise knows of exercises and solutions, by label.
+    """Return the labels of each page's exercises, in their order, from sphinx-exercise's registry.
 
     Examples
     --------
@@ -59,9 +55,8 @@ def write_exercises(app: Sphinx, builder: Builder) -> None:
     """Write down which page has which exercises, for the script of every page."""
     if builder.format == "html":
         pages = exercises_by_page(getattr(app.env, "sphinx_exercise_registry", {}))
-        target = Path(builder.outdir) / "_static" / SCRIPT
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(f"const PAGES = {json.dumps(pages)};\n", encoding="utf-8")
+        known = f"const PAGES = {json.dumps(pages)};\n"
+        atomic_write(Path(builder.outdir) / "_static" / SCRIPT, known)
 
 
 def sections_around(node: nodes.Node) -> list[nodes.section]:

@@ -23,16 +23,8 @@ def rebuild_when_changed(
 ) -> None:
     """Make all pages anew, without running anything, when the source of an extension has changed.
 
-    Parameters
-    ----------
-    app : Sphinx
-        The build.
-    rebuild : {"env", "html"}
-        Whether pages are read anew, or only written anew.
-    source : str or Path
-        The file of the extension; Sphinx remembers the digest under its name.
-    *others : str or Path
-        What else it works with.
+    They are read anew, or only written anew. Sphinx remembers the digest of the source and of what
+    else it works with under the name of the source.
     """
     paths = [Path(path) for path in (source, *others)]
     name = paths[0].parent.name if paths[0].stem == "__init__" else paths[0].stem

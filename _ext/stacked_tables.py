@@ -38,11 +38,8 @@ def words(markup: str) -> str:
 def stacked(table: str) -> str:
     """Return a table with what it needs to stack, or as it is if it has no need.
 
-    Parameters
-    ----------
-    table : str
-        The table's element. One with formulas in the names of its columns stays as it is, since an
-        attribute can hold none, and so does one with joined cells.
+    One with formulas in the names of its columns stays as it is, since an attribute can hold none,
+    and so does one with joined cells.
 
     Examples
     --------

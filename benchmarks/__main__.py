@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,19 +15,7 @@ from benchmarks import files, report
 from benchmarks.threads import restrict
 from benchmarks.timing import Pace
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILT = ROOT / "_build" / "bench"
-PAGE = "chapters/benchmarks.ipynb"
-NAMES = (
-    "rates",
-    "forward",
-    "long",
-    "memory",
-    "gradient",
-    "training",
-    "sampler",
-    "ablation",
-)
+NAMES = ("rates", "forward", "long", "memory", "gradient", "training", "sampler", "ablation")
 THOROUGH = Pace(seconds=20, least=7, most=100)
 QUICK = Pace(seconds=1, least=3, most=9)
 
@@ -85,12 +72,6 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
         figure.savefig(folder / f"figure.{suffix}")
 
 
-def write(results: Mapping[str, Any], path: Path) -> None:
-    """Write results to a file in a folder that may be new."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files.write(path, results)
-
-
 def show(results: Mapping[str, Any]) -> None:
     """Print the tables of what was measured."""
     print("\n" + report.target_table(results, *report.GROUPS))
@@ -106,17 +87,16 @@ def main(arguments: list[str] | None = None) -> int:
     restrict()  # before NumPy, PyTorch and JAX are imported
     results = measure(options)
     show(results)
-    write(results, BUILT / "results.json")
+    files.write(results, files.BUILT / "results.json")
     if "peers" in results and not options.only:
-        draw(results, BUILT)
+        draw(results, files.BUILT)
     if not options.update:
         return 0
     if found := report.problems(results):
         print("not updated: " + "; ".join(found), file=sys.stderr)
         return 1
-    write(results, report.COMMITTED)
-    run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]
-    return subprocess.run(run, check=False).returncode  # noqa: S603 - our own command
+    files.write(results, report.COMMITTED)
+    return files.execute_page()
 
 
 if __name__ == "__main__":

@@ -102,11 +102,8 @@ def forward(plan: Plan, say: Say) -> Outcome:
 def long(plan: Plan, say: Say) -> Outcome:
     """Compare a long sequence with the floor."""
     given = arrays((1, 1, plan.reduced(LONG, 8), WIDTH), 3, seed=LONG)
-    work = {
-        "attnlib": peers.blockwise(given, None),
-        "PyTorch": peers.pytorch(given, None),
-        "floor": floor.forward(*given),
-    }
+    work = {name: peers.FORWARD[name](given, None) for name in ("attnlib", "PyTorch")}
+    work["floor"] = floor.forward(*given)
     times = interleave(work, plan.pace)
     say(f"long: {line_of(times)}")
     return Outcome({"long-floor": compared(times, "attnlib", "floor", "floor")}, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +23,16 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def hardware() -> dict[str, Any]:
+    """Return what programs run on."""
+    return {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()}
+
+
+def today() -> str:
+    """Return the date."""
+    return dt.datetime.now(dt.UTC).date().isoformat()
+
+
 def machine() -> dict[str, Any]:
     """Return the facts that belong beside the results."""
     from threadpoolctl import threadpool_info
@@ -38,5 +49,5 @@ def machine() -> dict[str, Any]:
         "libraries": {name: version(name) for name in LIBRARIES},
         "blas_kernel": ", ".join(sorted(kernels)),
         "threads": in_use(),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "date": today(),
     }

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.report import table
+from benchmarks import report
 
 COMMITTED = Path(__file__).with_name("figures.json")
 """The results that the book shows."""
+load = partial(report.load, COMMITTED)
 
 
 class Limit(NamedTuple):
@@ -37,11 +38,6 @@ LIMITS = (
 )
 
 
-def load(path: Path = COMMITTED) -> dict[str, Any]:
-    """Read results; by default those that the book shows."""
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
 def _shown(limit: Limit, value: float) -> str:
     text = f"{value:.{limit.digits}f}{limit.unit}"
     return text if value <= limit.most else f"**{text}**"
@@ -54,7 +50,7 @@ def figure_table(results: Mapping[str, Any]) -> str:
         for name, figure in results["figures"].items()
     ]
     limits = ["at most", *(f"{limit.most}{limit.unit}" for limit in LIMITS)]
-    return table(["figure", *(limit.name for limit in LIMITS)], [*rows, limits])
+    return report.table(["figure", *(limit.name for limit in LIMITS)], [*rows, limits])
 
 
 def missed(results: Mapping[str, Any]) -> list[str]:

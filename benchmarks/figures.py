@@ -10,26 +10,21 @@ frame that shows it.
 from __future__ import annotations
 
 import argparse
-import datetime as dt
 import gzip
 import platform
 import re
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import figure_report, files
-from benchmarks.facts import processor
+from benchmarks.facts import processor, today
+from benchmarks.files import SITE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-ROOT = Path(__file__).resolve().parent.parent
-SITE = ROOT / "_build" / "html"
-WRITTEN = ROOT / "_build" / "bench" / "figures.json"
-PAGE = "chapters/benchmarks.ipynb"
 FIGURE = re.compile(r'class="live-figure[^"]*" data-figure="(\w+)"')
 MARKUP_END = re.compile(r'class="figure-words"|\n')
 EVENTS, LOADS = 200, 9
@@ -203,7 +198,7 @@ def main(arguments: list[str] | None = None) -> int:
                 "processor": processor(),
                 "system": platform.system(),
                 "browser": f"Chromium {browser.version}",
-                "date": dt.datetime.now(dt.UTC).date().isoformat(),
+                "date": today(),
             },
             "events": events,
             "loads": loads,
@@ -214,13 +209,11 @@ def main(arguments: list[str] | None = None) -> int:
         }
         browser.close()
     print(figure_report.figure_table(results), figure_report.shortfalls(results), sep="\n\n")
-    WRITTEN.parent.mkdir(parents=True, exist_ok=True)
-    for target in [WRITTEN, figure_report.COMMITTED] if options.update else [WRITTEN]:
-        files.write(target, results)
+    files.write(results, files.BUILT / "figures.json")
     if not options.update:
         return 0
-    run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]
-    return subprocess.run(run, check=False).returncode  # noqa: S603 - our own command
+    files.write(results, figure_report.COMMITTED)
+    return files.execute_page()
 
 
 if __name__ == "__main__":

@@ -1,12 +1,18 @@
-"""How results are kept: as JSON in which what fits on a line is on one."""
+"""How results are kept, as JSON in which what fits on a line is on one, and shown by the page."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parent.parent
+BUILT = ROOT / "_build" / "bench"
+SITE = ROOT / "_build" / "html"
+PAGE = "chapters/benchmarks.ipynb"
 WIDTH = 100
 _INNERMOST = re.compile(r"[\[{][^\[\]{}\"]*(?:\"(?:[^\"\\]|\\.)*\"[^\[\]{}\"]*)*[\]}]")
 
@@ -31,6 +37,14 @@ def as_json(results: Any) -> str:
     return _INNERMOST.sub(on_one_line, text) + "\n"
 
 
-def write(path: Path, results: Any) -> None:
-    """Write results to a file."""
-    path.write_text(as_json(results), encoding="utf-8")
+def write(results: Any, *paths: Path) -> None:
+    """Write results to files, in folders that may be new."""
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(as_json(results), encoding="utf-8")
+
+
+def execute_page() -> int:
+    """Execute the page that shows the results, and return the exit status."""
+    run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]
+    return subprocess.run(run, check=False).returncode  # noqa: S603 - our own command

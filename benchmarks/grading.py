@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
-import datetime as dt
 import json
 import os
 import platform
@@ -24,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +31,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import psutil
 
 from benchmarks import files
-from benchmarks.facts import processor
+from benchmarks.facts import hardware, today
+from benchmarks.files import ROOT
 from benchmarks.grading_ceiling import ceiling
 from benchmarks.grading_report import COMMITTED, load, tables
 from grading.gradebook.book import Book
@@ -39,10 +40,8 @@ from grading.problem_set import SOURCE, ProblemSet, problem_sets
 from grading.release import worked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-ROOT = Path(__file__).resolve().parent.parent
-WRITTEN = ROOT / "_build" / "bench" / "grading.json"
 FULL = {"bulk": 20, "rounds": 3, "speed": 120, "ceiling": 40, "many": 1000, "payloads": 10_000}
 PARTS = ("bulk", "speed", "ceiling", "many", "memory")
 QUICK = {"bulk": 5, "rounds": 1, "speed": 10, "ceiling": 4, "many": 40, "payloads": 500}
@@ -101,8 +100,8 @@ def hand_in(folder: Path, problem_set: ProblemSet, count: int, hostile: int = 0)
     return attacks
 
 
-def run(command: list[str], folder: Path) -> None:
-    """Run a command to its end; what it printed is shown if it fails."""
+def run(command: list[str], folder: Path) -> str:
+    """Run a command to its end and return what it printed, which is shown if it fails."""
     done = subprocess.run(  # noqa: S603, commands of this file
         command,
         cwd=folder,
@@ -113,6 +112,7 @@ def run(command: list[str], folder: Path) -> None:
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
 
 
 def marked(submissions: Path, out: Path, workers: int) -> list[str]:
@@ -123,64 +123,56 @@ def marked(submissions: Path, out: Path, workers: int) -> list[str]:
     ]
 
 
-def plain(folder: Path, problem_set: ProblemSet, submissions: Path) -> Taken:
+def plain(problem_set: ProblemSet, folder: Path) -> Taken:
     """Mark with plain nbgrader."""
     course = folder / "plain"
     shutil.copytree(SOURCE / problem_set.name, course / "source" / problem_set.name)
     (course / "nbgrader_config.py").write_text(NBGRADER, encoding="utf-8")
     nbgrader = [sys.executable, "-m", "nbgrader"]
     run([*nbgrader, "generate_assignment", problem_set.name], course)
-    shutil.copytree(submissions, course / "submitted")
+    shutil.copytree(folder / "in", course / "submitted")
     with measured() as found:
         run([*nbgrader, "autograde", problem_set.name], course)
     shutil.rmtree(course)
     return found[0]
 
 
-def ours(folder: Path, submissions: Path, workers: int = 1) -> Taken:
+def ours(folder: Path, workers: int = 1) -> Taken:
     """Mark with the grader of this project: sandbox, feedback, tables and all."""
     out = folder / "out"
     with measured() as found:
-        run(marked(submissions, out, workers), ROOT)
+        run(marked(folder / "in", out, workers), ROOT)
     with Book(f"sqlite:///{out / 'gradebook.db'}") as book:
         inside = sum(each.cpu_seconds for name in problem_sets() for each in book.results(name))
     shutil.rmtree(out)
     return Taken(found[0].seconds, found[0].cpu_seconds + inside)
 
 
-def bulk(problem_set: ProblemSet, count: int, rounds: int) -> dict[str, Any]:
-    """Compare processor time per submission, the two taking turns."""
+def turns(
+    of: str, problem_set: ProblemSet, count: int, rounds: int, *ways: Callable[[Path], Taken]
+) -> tuple[list[float], dict[str, Any]]:
+    """Mark the same submissions in two ways that take turns; return medians and their ratio."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         hand_in(folder / "in", problem_set, count)
-        pairs = [
-            (ours(folder, folder / "in"), plain(folder, problem_set, folder / "in"))
-            for _ in range(rounds)
-        ]
-    return {
-        "submissions": count,
-        "rounds": rounds,
-        "ours": statistics.median(each.cpu_seconds for each, _ in pairs) / count,
-        "plain": statistics.median(each.cpu_seconds for _, each in pairs) / count,
-        "ratio": statistics.median(a.cpu_seconds / b.cpu_seconds for a, b in pairs),
-    }
+        pairs = [[getattr(way(folder), of) for way in ways] for _ in range(rounds)]
+    ratio = statistics.median(one / other for one, other in pairs)
+    medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
+    return medians, {"ratio": ratio, "submissions": count, "rounds": rounds}
+
+
+def bulk(problem_set: ProblemSet, count: int, rounds: int) -> dict[str, Any]:
+    """Compare processor time per submission, the two taking turns."""
+    ways = ours, partial(plain, problem_set)
+    (mine, theirs), found = turns("cpu_seconds", problem_set, count, rounds, *ways)
+    return {"ours": mine / count, "plain": theirs / count, **found}
 
 
 def speed(problem_set: ProblemSet, count: int, rounds: int) -> dict[str, Any]:
     """Compare two workers with one, the two taking turns."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        hand_in(folder / "in", problem_set, count)
-        pairs = [
-            (ours(folder, folder / "in", 1), ours(folder, folder / "in", 2)) for _ in range(rounds)
-        ]
-    return {
-        "submissions": count,
-        "rounds": rounds,
-        "one": statistics.median(each.seconds for each, _ in pairs),
-        "two": statistics.median(each.seconds for _, each in pairs),
-        "ratio": statistics.median(a.seconds / b.seconds for a, b in pairs),
-    }
+    ways = ours, partial(ours, workers=2)
+    (one, two), found = turns("seconds", problem_set, count, rounds, *ways)
+    return {"one": one, "two": two, **found}
 
 
 def many(problem_set: ProblemSet, count: int) -> dict[str, Any]:
@@ -242,16 +234,8 @@ def _is_worker(process: psutil.Process) -> bool:
 
 def memory(count: int) -> dict[str, Any]:
     """Return the peak memory of the process that hands out work and writes, for many results."""
-    done = subprocess.run(  # noqa: S603, this file's own
-        [sys.executable, "-m", "benchmarks.grading_memory", str(count)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(done.stderr[-2000:])
-    return json.loads(done.stdout.splitlines()[-1])
+    command = [sys.executable, "-m", "benchmarks.grading_memory", str(count)]
+    return json.loads(run(command, ROOT).splitlines()[-1])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -274,16 +258,12 @@ def main(arguments: list[str] | None = None) -> int:
     results = before | {part: measure[part]() for part in given.parts}
     results["settings"] = {"quick": given.quick, "problem_set": name}
     results["machine"] = {
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "system": platform.system(),
+        **hardware(),
         "python": platform.python_version(),
         "nbgrader": version("nbgrader"),
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "date": today(),
     }
-    for path in [WRITTEN, *([COMMITTED] if given.update else [])]:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files.write(path, results)
+    files.write(results, files.BUILT / "grading.json", *([COMMITTED] if given.update else []))
     if set(PARTS) <= set(results):
         sys.stdout.write(tables(results) + "\n")
     return 0

@@ -51,15 +51,7 @@ def seconds_each(processes: int, count: int) -> float:
 
 
 def ceiling(count: int, rounds: int) -> dict[str, Any]:
-    """Compare two plain processes with one, the two taking turns.
-
-    Parameters
-    ----------
-    count : int
-        How many submissions are marked each time.
-    rounds : int
-        How often.
-    """
+    """Compare two plain processes with one, marking `count` each time, the two taking turns."""
     pairs = [(seconds_each(1, count), seconds_each(2, count)) for _ in range(rounds)]
     ratios = [one / two for one, two in pairs]
     return {

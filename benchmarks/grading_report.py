@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-COMMITTED = Path(__file__).resolve().parent / "grading.json"
+from benchmarks import report
+
+COMMITTED = Path(__file__).with_name("grading.json")
+load = partial(report.load, COMMITTED)
 LEAST_SPEED_UP = 1.8
 MOST_MEGABYTES = 500
 STRETCH = 0.7
 
 
-def load() -> dict[str, Any]:
-    """Return the committed results."""
-    return json.loads(COMMITTED.read_text(encoding="utf-8"))
-
-
 def rows(results: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
-    """Return what was measured, how much, the target, and whether it was met.
-
-    Parameters
-    ----------
-    results : dict
-        As `benchmarks.grading` writes them.
-    """
+    """Return what was measured, how much, the target, and whether it was met."""
     bulk, speed, ceiling = results["bulk"], results["speed"], results["ceiling"]
     many, memory = results["many"], results["memory"]
     return [
@@ -68,29 +60,15 @@ def rows(results: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
 
 
 def tables(results: dict[str, Any]) -> str:
-    """Return the table in Markdown.
-
-    Parameters
-    ----------
-    results : dict
-        As `benchmarks.grading` writes them.
-    """
-    lines = ["| what | measured | target | |", "|---|---|---|---|"]
-    lines += [
-        f"| {what} | {found} | {target} | {'met' if met else '**missed**'} |"
-        for what, found, target, met in rows(results)
-    ]
-    return "\n".join(lines)
+    """Return the table in Markdown."""
+    return report.table(
+        ["what", "measured", "target", ""],
+        [[*row, "met" if met else "**missed**"] for *row, met in rows(results)],
+    )
 
 
 def missed(results: dict[str, Any]) -> list[str]:
-    """Say which target is missed.
-
-    Parameters
-    ----------
-    results : dict
-        As `benchmarks.grading` writes them.
-    """
+    """Say which target is missed."""
     return [
         f"- **{what}**: {found}, wanted {target}."
         for what, found, target, met in rows(results)
@@ -99,15 +77,7 @@ def missed(results: dict[str, Any]) -> list[str]:
 
 
 def class_line(results: dict[str, Any], students: int) -> str:
-    """Return how long marking takes for a class, in proportion to what was measured.
-
-    Parameters
-    ----------
-    results : dict
-        As `benchmarks.grading` writes them.
-    students : int
-        How many hand in one problem set each.
-    """
+    """Return how long marking takes if so many hand in one problem set each, in proportion."""
     speed, many = results["speed"], results["many"]
     one, two, hostile = (
         students * seconds / submissions / 60
@@ -127,13 +97,7 @@ def class_line(results: dict[str, Any], students: int) -> str:
 
 
 def machine_line(results: dict[str, Any]) -> str:
-    """Return on what the grader was measured, and how often.
-
-    Parameters
-    ----------
-    results : dict
-        As `benchmarks.grading` writes them.
-    """
+    """Return on what the grader was measured, and how often."""
     machine, bulk = results["machine"], results["bulk"]
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Python "

@@ -21,20 +21,9 @@ class Part(NamedTuple):
 
 
 def parts(
-    speed: dict[str, Any],
-    moving: dict[str, Any],
-    grading: dict[str, Any],
-    site: dict[str, Any] | None = None,
+    speed: dict[str, Any], moving: dict[str, Any], grading: dict[str, Any], site: dict[str, Any]
 ) -> Iterator[Part]:
-    """Yield the parts of the page in its order.
-
-    Parameters
-    ----------
-    speed, moving, grading : dict
-        Results of the package, of the figures that move, and of the grader.
-    site : dict, optional
-        Results of the built site; without them it has no line.
-    """
+    """Yield the parts of the page in its order."""
     reached = report.verdicts(speed)
     for group in report.GROUPS:
         count = sum(target.key in reached for target in report.TARGETS if target.group == group)
@@ -43,14 +32,13 @@ def parts(
     yield Part("figures that move", figures, tuple(figure_report.missed(moving)))
     marked = len(grading_report.rows(grading))
     yield Part("marking problem sets", marked, tuple(grading_report.missed(grading)))
-    if site is not None:
-        yield Part("the site", len(site_report.rows(site)), tuple(site_report.missed(site)))
+    yield Part("the site", len(site_report.rows(site)), tuple(site_report.missed(site)))
 
 
 def committed() -> list[Part]:
     """Return the parts with the results that the book shows."""
-    site = site_report.load() if site_report.COMMITTED.is_file() else None
-    return list(parts(report.load(), figure_report.load(), grading_report.load(), site))
+    measured = (report, figure_report, grading_report, site_report)
+    return list(parts(*(each.load() for each in measured)))
 
 
 def count_table(found: list[Part]) -> str:

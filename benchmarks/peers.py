@@ -22,14 +22,9 @@ Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 Work = Callable[[], Any]
 
 
-def blockwise(arrays: Arrays, scale: float | None) -> Work:
-    """Run this package's attention without the matrix of weights."""
-    return lambda: attnlib.blockwise_attention(*arrays, scale=scale)
-
-
-def dense(arrays: Arrays, scale: float | None) -> Work:
-    """Run this package's attention as the chapters use it."""
-    return lambda: attnlib.scaled_dot_product_attention(*arrays, scale=scale)
+def own(attention: Callable[..., np.ndarray]) -> Callable[[Arrays, float | None], Work]:
+    """Run an attention of this package."""
+    return lambda arrays, scale: lambda: attention(*arrays, scale=scale)
 
 
 def textbook(arrays: Arrays, scale: float | None) -> Work:
@@ -79,14 +74,9 @@ def jax_attention(arrays: Arrays, scale: float | None) -> Work:
     return lambda: jax.block_until_ready(compiled(*inputs))
 
 
-def blockwise_gradient(arrays: Arrays, upstream: np.ndarray) -> Work:
-    """Run this package forward and backward without the matrix of weights."""
-    return lambda: attnlib.blockwise_attention_vjp(*arrays, upstream)
-
-
-def dense_gradient(arrays: Arrays, upstream: np.ndarray) -> Work:
-    """Run this package forward and backward as the chapters use it."""
-    return lambda: attnlib.attention_vjp(*arrays, upstream)
+def own_gradient(vjp: Callable[..., Any]) -> Callable[[Arrays, np.ndarray], Work]:
+    """Run an attention of this package forward and backward."""
+    return lambda arrays, upstream: lambda: vjp(*arrays, upstream)
 
 
 def pytorch_gradient(arrays: Arrays, upstream: np.ndarray) -> Work:
@@ -116,8 +106,8 @@ def jax_gradient(arrays: Arrays, upstream: np.ndarray) -> Work:
 
 #: Who computes the output, by the name that tables and figure use.
 FORWARD = {
-    "attnlib": blockwise,
-    "attnlib, dense": dense,
+    "attnlib": own(attnlib.blockwise_attention),  # without the matrix of weights
+    "attnlib, dense": own(attnlib.scaled_dot_product_attention),  # as the chapters use it
     "PyTorch": pytorch,
     "JAX": jax_attention,
     "SciPy softmax": scipy,
@@ -125,8 +115,8 @@ FORWARD = {
 }
 #: Who computes the gradients.
 BACKWARD = {
-    "attnlib": blockwise_gradient,
-    "attnlib, dense": dense_gradient,
+    "attnlib": own_gradient(attnlib.blockwise_attention_vjp),
+    "attnlib, dense": own_gradient(attnlib.attention_vjp),
     "PyTorch": pytorch_gradient,
     "JAX": jax_gradient,
 }

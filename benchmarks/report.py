@@ -211,15 +211,7 @@ def _explanation(target: Target, floor: float | None) -> str:
 
 
 def missed(results: Mapping[str, Any], *groups: str) -> list[str]:
-    """Say of each missed target of some groups by how much, and what the floor is.
-
-    Parameters
-    ----------
-    results : mapping
-        As `python -m benchmarks` writes them.
-    *groups : str
-        Which; all when none is named.
-    """
+    """Say of each missed target of some groups, or of all, by how much, and what the floor is."""
     reached = verdicts(results)
     lines = []
     for target in TARGETS:

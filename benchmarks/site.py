@@ -10,10 +10,8 @@ counted on all pages.
 from __future__ import annotations
 
 import argparse
-import datetime as dt
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -22,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import files, site_report
-from benchmarks.facts import processor
+from benchmarks.facts import hardware, today
+from benchmarks.files import ROOT, SITE
 from benchmarks.site_build import build_times
 from benchmarks.site_pages import look
 from benchmarks.site_server import serving
@@ -30,10 +29,6 @@ from benchmarks.site_server import serving
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-ROOT = Path(__file__).resolve().parent.parent
-SITE = ROOT / "_build" / "html"
-WRITTEN = ROOT / "_build" / "bench" / "site.json"
-PAGE = "chapters/benchmarks.ipynb"
 LIGHTHOUSE = ROOT / ".lighthouse"
 RUNS = 5
 DIFFERENT = ("date", "index")
@@ -94,16 +89,6 @@ def same_machine(known: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     changed = [name for name in now if known[name] != now[name]]
     if changed:
         raise SystemExit(f"measure everything: another {', '.join(changed)} than before")
-
-
-def today() -> str:
-    """Return the date."""
-    return dt.datetime.now(dt.UTC).date().isoformat()
-
-
-def hardware() -> dict[str, Any]:
-    """Return what builds run on."""
-    return {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()}
 
 
 def rebuilt(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,13 +207,11 @@ def main(arguments: list[str] | None = None) -> int:
         site_report.machine_line(results),
         sep="\n\n",
     )
-    WRITTEN.parent.mkdir(parents=True, exist_ok=True)
-    for target in [WRITTEN, site_report.COMMITTED] if options.update else [WRITTEN]:
-        files.write(target, results)
+    files.write(results, files.BUILT / "site.json")
     if not options.update:
         return 0
-    run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]
-    return subprocess.run(run, check=False).returncode  # noqa: S603 - our own command
+    files.write(results, site_report.COMMITTED)
+    return files.execute_page()
 
 
 if __name__ == "__main__":

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.report import table
+from benchmarks import report
 
 COMMITTED = Path(__file__).with_name("site.json")
 """The results that the book shows."""
+load = partial(report.load, COMMITTED)
 
 SCORES = ("performance", "accessibility", "best-practices", "seo")
 METRICS = ("fcp", "lcp", "tbt", "cls")
@@ -38,11 +39,6 @@ class Row(NamedTuple):
     measured: str
     target: str
     misses: tuple[str, ...] = ()
-
-
-def load(path: Path = COMMITTED) -> dict[str, Any]:
-    """Read results; by default those that the book shows."""
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def short(name: str) -> str:
@@ -95,12 +91,8 @@ def _weight_row(pages: Results) -> Row:
         for name, page in pages.items()
         if _kilobytes(page) > MOST_KILOBYTES
     )
-    return Row(
-        f"sent for a page, compressed, with all figures, {len(pages)} pages",
-        f"{_across(pages, _kilobytes)} KB",
-        f"at most {MOST_KILOBYTES} KB",
-        misses,
-    )
+    what = f"sent for a page, compressed, with all figures, {len(pages)} pages"
+    return Row(what, f"{_across(pages, _kilobytes)} KB", f"at most {MOST_KILOBYTES} KB", misses)
 
 
 def _foreign_row(pages: Results, key: str, what: str) -> Row:
@@ -124,12 +116,8 @@ def _reading_row(pages: Results, kind: str) -> Row:
     )
     if not count:
         misses = (f"no {kind} were found at all",)
-    return Row(
-        f"{kind} without scripts, {len(pages)} pages",
-        f"{count - lost} of {count} can be read",
-        "all",
-        misses,
-    )
+    read = f"{count - lost} of {count} can be read"
+    return Row(f"{kind} without scripts, {len(pages)} pages", read, "all", misses)
 
 
 def _axe_row(pages: Results) -> Row:
@@ -141,32 +129,23 @@ def _axe_row(pages: Results) -> Row:
         + ", ".join(short(name) for name, page in pages.items() if rule in page["violations"])
         for rule, count in rules.most_common()
     )
-    return Row(
-        f"violations that axe-core finds, {len(pages)} pages, light and dark, phone and desk",
-        f"{rules.total()}",
-        "0",
-        misses,
-    )
+    what = f"violations that axe-core finds, {len(pages)} pages, light and dark, phone and desk"
+    return Row(what, f"{rules.total()}", "0", misses)
 
 
 def _build_rows(build: Results) -> Iterable[Row]:
-    cold, edited = build["cold"], build["edited"]
-    times = ", ".join(f"{seconds:.0f}" for seconds in build["colds"])
-    yield Row(
-        "`make book` after the installation, with nothing cached, median of "
-        f"{len(build['colds'])} copies",
-        f"{cold:.0f} s ({times})",
-        f"at most {MOST_COLD} s",
-        (f"{cold:.0f} s",) if cold > MOST_COLD else (),
-    )
-    times = ", ".join(f"{seconds:.1f}" for seconds in build["edits"])
-    yield Row(
-        "`make book` after an edited paragraph, median of "
-        f"{len(build['edits'])} chapters edited in turn",
-        f"{edited:.1f} s ({times})",
-        f"at most {MOST_EDITED} s",
-        (f"{edited:.1f} s",) if edited > MOST_EDITED else (),
-    )
+    for key, each, digits, most, what, copies in (
+        ("cold", "colds", 0, MOST_COLD, "the installation, with nothing cached", "copies"),
+        ("edited", "edits", 1, MOST_EDITED, "an edited paragraph", "chapters edited in turn"),
+    ):
+        taken = f"{build[key]:.{digits}f} s"
+        times = ", ".join(f"{seconds:.{digits}f}" for seconds in build[each])
+        yield Row(
+            f"`make book` after {what}, median of {len(build[each])} {copies}",
+            f"{taken} ({times})",
+            f"at most {most} s",
+            (taken,) if build[key] > most else (),
+        )
 
 
 def rows(results: Results) -> list[Row]:
@@ -185,7 +164,7 @@ def rows(results: Results) -> list[Row]:
 
 def target_table(results: Results) -> str:
     """Return what was measured beside what was wanted."""
-    return table(
+    return report.table(
         ["what", "measured", "target", ""],
         [
             [row.what, row.measured, row.target, "**missed**" if row.misses else "met"]
@@ -240,7 +219,7 @@ def page_table(results: Results) -> str:
         *("page", *(NAMES[what] for what in SCORES)),
         *("first paint", "largest paint", "blocked", "shift", "sent"),
     ]
-    return table(heads, [_cells(name, page) for name, page in results["pages"].items()])
+    return report.table(heads, [_cells(name, page) for name, page in results["pages"].items()])
 
 
 def machine_line(results: Results) -> str:

@@ -50,27 +50,12 @@ def interleave(
     clock: Callable[[], float] = time.perf_counter,
     settle: Callable[[], None] = rest,
 ) -> dict[str, np.ndarray]:
-    """Time functions in turn: A B C, A B C, and so on.
+    """Time functions in turn: A B C, A B C, and so on; return seconds by name, one for each round.
 
     A turn is a rest, a stretch of calls that is not timed and one that is: as many calls as begin
     within its time, at least one, and their mean counts. The first round warms up (first calls
-    compile and allocate), shows how long a round takes, and is dropped.
-
-    Parameters
-    ----------
-    contestants : mapping of str to callable
-        The functions by name; each has to return only when its work is done.
-    pace : Pace
-        How many rounds to run.
-    clock : callable
-        Returns seconds; tests give one of their own.
-    settle : callable
-        What to do before each turn.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray, shape (rounds,)
-        Seconds, by name.
+    compile and allocate), shows how long a round takes, and is dropped. A function has to return
+    only when its work is done. Tests give a clock and a way to settle of their own.
     """
 
     def stretch(function: Callable[[], Any]) -> float:

@@ -18,18 +18,7 @@ READ = (
 
 
 def computation_digest(root: Path) -> str:
-    """Return a digest of all that the outputs depend on beside the notebooks themselves.
-
-    Parameters
-    ----------
-    root : Path
-        The folder that holds ``attnlib``, ``requirements.txt`` and the data that notebooks read.
-
-    Returns
-    -------
-    str
-        Sixteen hexadecimal digits.
-    """
+    """Return sixteen digits of all in a folder that outputs depend on beside the notebooks."""
     digest = hashlib.sha256(platform.python_version().encode())
     for path in sorted(path for pattern in READ for path in root.glob(pattern)):
         content = path.read_bytes()

@@ -12,14 +12,8 @@ def atomic_write(path: Path, content: str | bytes, *, mode: int = 0o644) -> None
 
     Two processes may write the same file at a time; one of them comes last.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file; its folder is made where it is missing.
-    content : str or bytes
-        What to write. A text is written in UTF-8; what UTF-8 cannot hold becomes a question mark.
-    mode : int
-        Who may read and write it. It holds before the first byte is written.
+    The folder is made where it is missing. What UTF-8 cannot hold of a text becomes a question
+    mark. The mode holds before the first byte is written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content

@@ -41,19 +41,9 @@ _SKIPPED = r"(?:[\s>\\]|&#?\w+;)*"
 
 @dataclass(frozen=True)
 class Piece:
-    """A run of words, a formula or a comment.
+    """A run of words, a formula or a comment, and where each of its characters is in the source."""
 
-    Parameters
-    ----------
-    kind : str
-        "words", "formula" or "comment".
-    text : str
-        What it says.
-    places : sequence of int
-        Where each of its characters is in the source.
-    """
-
-    kind: str
+    kind: str  # "words", "formula" or "comment"
     text: str
     places: range | list[int] = field(repr=False)
 
@@ -70,29 +60,15 @@ class Directive:
 
 @dataclass(frozen=True)
 class Block:
-    """A heading, a directive or a labeled formula.
+    """A heading, a directive or a labeled formula."""
 
-    Parameters
-    ----------
-    kind : str
-        "heading", "equation" or the name of a directive.
-    title, label, body : str
-        As they are written; the body of a directive is without its options.
-    level : int
-        Of a heading.
-    options : dict of str to str
-        Of a directive.
-    lines : (int, int)
-        The first line in the text, and the one behind the last; with the label above a heading.
-    """
-
-    kind: str
+    kind: str  # "heading", "equation" or the name of a directive
     title: str = ""
     label: str = ""
-    body: str = ""
-    level: int = 0
+    body: str = ""  # of a directive, without its options
+    level: int = 0  # of a heading
     options: dict[str, str] = field(default_factory=dict)
-    lines: tuple[int, int] = (0, 0)
+    lines: tuple[int, int] = (0, 0)  # the first, at a heading's label, and the one behind the last
 
 
 @cache
@@ -144,12 +120,7 @@ def shown(role: str, content: str) -> str:
 def blocks(text: str, *, deep: bool = False) -> Iterator[Block]:
     r"""Yield the headings, directives and labeled formulas of a text.
 
-    Parameters
-    ----------
-    text : str
-        Markdown.
-    deep : bool
-        Whether to look into directives too; the lines are then those of the inner text.
+    If `deep`, those inside of directives too; their lines are then those of the inner text.
 
     Examples
     --------
@@ -198,8 +169,7 @@ class _Walk:
         letters = [rf"(&#?\w+;|{re.escape(one)})" for one in content if not one.isspace()]
         found = re.compile(_SKIPPED.join(letters)).search(self.source, self.cursor)
         if found is None:
-            message = f"«{content[:60]}» is not in the text that it was read from"
-            raise ValueError(message)
+            raise ValueError(f"«{content[:60]}» is not in the text that it was read from")
         places, position, count = [], found.start(), 0
         for letter in content:
             if not letter.isspace():
@@ -309,11 +279,6 @@ class _Walk:
 def walk(text: str) -> Iterator[Piece]:
     """Yield the pieces of a Markdown text, in order.
 
-    Parameters
-    ----------
-    text : str
-        Source of a Markdown cell or page.
-
     Examples
     --------
     >>> for piece in walk("It is 42%<!-- {x:.0%} --> at $d_k = 4$, as `code` says."):
@@ -339,14 +304,7 @@ class Role:
 
 
 def roles(text: str, *, deep: bool = False) -> Iterator[Role]:
-    """Yield the roles in a text.
-
-    Parameters
-    ----------
-    text : str
-        Markdown.
-    deep : bool
-        Whether to look into directives too.
+    """Yield the roles in a text, and if `deep` those inside of directives too.
 
     Examples
     --------

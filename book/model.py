@@ -36,49 +36,25 @@ class BookError(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """What a label names.
+    """What a label names."""
 
-    Parameters
-    ----------
-    kind : str
-        "chapter", "section", "figure", "equation", "exercise", or what a ``prf:`` box is.
-    number : str
-        As the site numbers it: "2.1"; empty for a section.
-    title : str
-        Its title, caption or formula.
-    page : Page
-        Where it is.
-    """
-
-    kind: str
-    number: str
-    title: str
+    kind: str  # "chapter", "section", "figure", "equation", "exercise", or what a prf: box is
+    number: str  # as the site numbers it: "2.1"; empty for a section
+    title: str  # its title, caption or formula
     page: Page
 
 
 @dataclass
 class Exercise:
-    """An exercise: what is asked, hinted and answered.
+    """An exercise: what is asked, hinted and answered, in Markdown."""
 
-    Parameters
-    ----------
-    name : str
-        Its label without "ex-".
-    title, statement, hint, solution : str
-        Markdown; the solution is that of all its text cells.
-    given : list of str
-        Sources of the cells before the solution that the reader starts from.
-    answers : list of str
-        Sources of the cells tagged ``answer``: one, unless something is wrong.
-    """
-
-    name: str
+    name: str  # its label without "ex-"
     title: str
     statement: str
     hint: str = ""
-    solution: str = ""
-    given: list[str] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
+    solution: str = ""  # that of all its text cells
+    given: list[str] = field(default_factory=list)  # the cells that the reader starts from
+    answers: list[str] = field(default_factory=list)  # one, unless something is wrong
 
     def take(self, cell: NotebookNode, solving: bool) -> None:
         """Take up one of its cells, which may be part of the solution."""
@@ -94,8 +70,7 @@ class Exercise:
         """Source of the cell that is checked."""
         if len(self.answers) != 1:
             count = "no cell is" if not self.answers else f"{len(self.answers)} cells are"
-            message = f"{self.name}: {count} tagged answer"
-            raise BookError(message)
+            raise BookError(f"{self.name}: {count} tagged answer")
         return self.answers[0]
 
 
@@ -120,12 +95,10 @@ class Prediction:
 def figure_of(cell: NotebookNode) -> Figure | None:
     """Return the figure that a cell shows, if it has a label."""
     shown = cell.metadata.get("mystnb", {})
-    if not shown.get("figure"):
+    figure, image = shown.get("figure"), shown.get("image", {})
+    if not figure:
         return None
-    alternative = shown.get("image", {}).get("alt", "")
-    return Figure(
-        shown["figure"].get("name", ""), shown["figure"].get("caption", ""), alternative, cell
-    )
+    return Figure(figure.get("name", ""), figure.get("caption", ""), image.get("alt", ""), cell)
 
 
 def tags(cell: NotebookNode) -> set[str]:
@@ -136,18 +109,8 @@ def tags(cell: NotebookNode) -> set[str]:
 class Page:
     """A page of the book: a notebook or a text.
 
-    Parameters
-    ----------
-    name : str
-        Its path from the root without an ending, as in ``_toc.yml``.
-    path : Path
-        Its file.
-    number : int, optional
-        Its number among the chapters.
-    part : str
-        Caption of the part that it is in.
-    notebook : NotebookNode, optional
-        Its cells, if they are not to be read from the file.
+    Its name is its path from the root without an ending, as in ``_toc.yml``; a number is that among
+    the chapters, and `part` the caption of its part. A notebook that is given is not read.
     """
 
     def __init__(
@@ -158,10 +121,7 @@ class Page:
         part: str = "",
         notebook: NotebookNode | None = None,
     ) -> None:
-        self.name = name
-        self.path = path
-        self.number = number
-        self.part = part
+        self.name, self.path, self.number, self.part = name, path, number, part
         if notebook is not None:
             self.notebook = notebook
 
@@ -210,8 +170,7 @@ class Page:
         """Its title, as it is written."""
         titles = [block.title for _, block in self.blocks if block.kind == "heading"]
         if not titles:
-            message = f"{self.name} has no title"
-            raise BookError(message)
+            raise BookError(f"{self.name} has no title")
         return titles[0]
 
     @cached_property
@@ -329,14 +288,9 @@ FACTS = ("title", "question", "contract", "minutes", "labels")
 
 
 def facts(pages: Iterable[Page], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of pages by their digests, and read only those that have changed.
+    """Return the facts of pages by their digests, and read only pages that are not in `before`.
 
-    Parameters
-    ----------
-    pages : iterable of Page
-        The pages. Those whose facts are known are given them.
-    before : mapping of str to dict
-        What this returned before.
+    `before` is what this returned earlier. Pages whose facts are known are given them.
     """
     code = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     found = {}
@@ -354,13 +308,7 @@ def book_in(root: Path) -> Book:
 
 
 class Book:
-    """The book in a folder.
-
-    Parameters
-    ----------
-    root : Path
-        The folder that holds ``_toc.yml``.
-    """
+    """The book in a folder, the one that holds ``_toc.yml``."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
@@ -387,8 +335,7 @@ class Book:
             path = self.root / f"{name}{suffix}"
             if path.is_file():
                 return Page(name, path, number, part)
-        message = f"_toc.yml names {name}, and there is no such page"
-        raise BookError(message)
+        raise BookError(f"_toc.yml names {name}, and there is no such page")
 
     @cached_property
     def notebooks(self) -> list[Page]:
@@ -406,8 +353,7 @@ class Book:
         for page in self.pages:
             if bare in {page.name, page.stem}:
                 return page
-        message = f"the book has no page {name}"
-        raise BookError(message)
+        raise BookError(f"the book has no page {name}")
 
     @cached_property
     def targets(self) -> dict[str, Target]:

@@ -38,6 +38,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from book.digest import computation_digest
+from book.files import atomic_write
 from book.markdown import COMMENT, Piece, blocks, walk
 from book.model import ROOT, Page
 from book.numerals import STRUCTURE, Numeral, numbers, numerals, written_as
@@ -62,18 +63,10 @@ TIME = re.compile(r"(?<=\*\*Time\*\* about )\d+(?= minutes)")
 
 @dataclass(frozen=True)
 class Binding:
-    """An expression with its format, and when it is evaluated.
+    """An expression with its format, and when it is evaluated."""
 
-    Parameters
-    ----------
-    template : str
-        What the comment or the metadata holds: an f-string without its quotes.
-    moment : int
-        Position of the cell after which it is evaluated; -1 if there is none.
-    """
-
-    template: str
-    moment: int
+    template: str  # what the comment or the metadata holds: an f-string without its quotes
+    moment: int  # position of the cell after which it is evaluated; -1 if there is none
 
     @property
     def expression(self) -> str:
@@ -85,24 +78,12 @@ class Binding:
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that a reader sees, and what binds its numerals.
+    """A text that a reader sees, and what binds its numerals."""
 
-    Parameters
-    ----------
-    where : str
-        Such as "cell 7" or "cell 7, caption".
-    text : str
-        Its source.
-    marks : tuple
-        Its numerals and bindings, in the order of the text.
-    position : int
-        Of its cell; -1 for what belongs to the whole notebook.
-    """
-
-    where: str
+    where: str  # such as "cell 7" or "cell 7, caption"
     text: str
-    marks: tuple[Numeral | Binding, ...]
-    position: int = -1
+    marks: tuple[Numeral | Binding, ...]  # in the order of the text
+    position: int = -1  # of its cell; -1 for what belongs to the whole notebook
 
     @property
     def numerals(self) -> tuple[Numeral, ...]:
@@ -274,22 +255,14 @@ Values = Mapping[Binding, str]
 
 
 def compare(passage: Passage, values: Values) -> Iterator[Problem]:
-    """Yield what is wrong in a passage.
-
-    Parameters
-    ----------
-    passage : Passage
-        The text.
-    values : mapping of Binding to str
-        What the kernel made of each template.
-    """
+    """Yield what is wrong in a passage, given what the kernel made of each template."""
     waiting: list[Numeral] = []
     for mark in passage.marks:
         if isinstance(mark, Numeral):
             waiting.append(mark)
-            continue
-        yield from _bind(passage, waiting, mark, values)
-        waiting = []
+        else:
+            yield from _bind(passage, waiting, mark, values)
+            waiting = []
     yield from _unbound(passage, waiting)
 
 
@@ -422,10 +395,7 @@ def run(notebook: NotebookNode, folder: Path, timeout: int = 120) -> dict[Bindin
 
 def rewritten(text: str, found: Iterable[Problem]) -> str:
     """Return a text with the computed numbers in place of the written ones."""
-    for problem in sorted(
-        (problem for problem in found if problem.numeral),
-        key=lambda problem: -problem.numeral.start,
-    ):
+    for problem in sorted(found, key=lambda problem: -problem.numeral.start):
         numeral = problem.numeral
         new = written_as(numeral, problem.computed)
         text = text[: numeral.start] + new + text[numeral.end :]
@@ -447,20 +417,7 @@ def replace_text(notebook: NotebookNode, where: str, text: str) -> None:
 
 
 def settle(notebook: NotebookNode, values: Values) -> list[str]:
-    """Rewrite what moved in a notebook, in place.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The notebook.
-    values : mapping of Binding to str
-        What the kernel made of each template.
-
-    Returns
-    -------
-    list of str
-        What was rewritten, old and new, a line each.
-    """
+    """Rewrite what moved in a notebook, in place, and return old and new, a line each."""
     said = []
     for passage in Notebook(notebook).passages:
         found = [problem for problem in compare(passage, values) if problem.numeral]
@@ -471,8 +428,7 @@ def settle(notebook: NotebookNode, values: Values) -> list[str]:
             f"«{sentence(passage.text, p.numeral.start, p.numeral.end)}»"
             for p in found
         ]
-        text = rewritten(passage.text, found)
-        replace_text(notebook, passage.where, text)
+        replace_text(notebook, passage.where, rewritten(passage.text, found))
     return said
 
 
@@ -487,9 +443,7 @@ def record(notebook: NotebookNode, root: Path) -> Path:
 def keep(notebook: NotebookNode, values: Values, root: Path) -> None:
     """Keep what the kernel made of a notebook's bindings."""
     kept = [[binding.template, binding.moment, value] for binding, value in values.items()]
-    path = record(notebook, root)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(kept), encoding="utf-8")
+    atomic_write(record(notebook, root), json.dumps(kept))
 
 
 def computed(path: Path, root: Path) -> dict[Binding, str]:
@@ -535,11 +489,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     options = parser.parse_args(arguments)
     paths = options.paths or book_notebooks(root)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = [
-            line
-            for lines in pool.map(lambda path: look(path, options.check), paths)
-            for line in lines
-        ]
+        looks = pool.map(lambda path: look(path, options.check), paths)
+        found = [line for lines in looks for line in lines]
     sys.stderr.writelines(f"{line}\n" for line in found)
     return int(bool(found))
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import nbformat
+
 from book.markdown import COMMENT, Block, blocks, directive, roles, titled, tokens
-from book.model import Book, Page, Target
+from book.model import Book, BookError, Page, Target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from markdown_it.token import Token
 
 MATH = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
@@ -54,21 +58,27 @@ def quoted(text: str) -> str:
 
 
 class Plain:
-    """Writes the pages of a book in plain Markdown.
-
-    Parameters
-    ----------
-    book : Book
-        The book.
-    folder : str
-        Where the chapters are, seen from the text that is written.
-    """
+    """Writes the pages of a book in plain Markdown, seen from which chapters are in `folder`."""
 
     def __init__(self, book: Book, folder: str = "") -> None:
         self.book = book
         self.folder = folder
         self.own: Page | None = None
         """The page that is written; what is on it is referred to without a link."""
+
+    def notebook(self, page: Page) -> nbformat.NotebookNode:
+        """Return the notebook of a page, of which there are several kinds."""
+        raise NotImplementedError
+
+    def notebooks(self, pages: Iterable[Page]) -> dict[str, str]:
+        """Return the texts of some pages' notebooks by the names of their files."""
+        made = {}
+        for page in pages:
+            try:
+                made[page.path.name] = nbformat.writes(self.notebook(page)) + "\n"
+            except (PlainError, BookError) as error:
+                raise PlainError(f"{page.name}.ipynb: {error}") from error
+        return made
 
     def page(self, name: str, words: str = "") -> str:
         """Return a link to a page of the book: to a chapter by its number, or by its title."""
@@ -88,8 +98,7 @@ class Plain:
         works = []
         for key in map(str.strip, keys.split(",")):
             if key not in self.book.works:
-                message = f"references.bib has no {key}"
-                raise PlainError(message)
+                raise PlainError(f"references.bib has no {key}")
             names, year = self.book.works[key]
             works.append(f"{names} ({year})" if form == "t" else f"{names}, {year}")
         return ", ".join(works) if form == "t" else f"({'; '.join(works)})"
@@ -100,8 +109,7 @@ class Plain:
         kind, _, form = name.partition(":")
         if name in REFERENCES:
             if target not in self.book.targets:
-                message = f"no page has the label {target}"
-                raise PlainError(message)
+                raise PlainError(f"no page has the label {target}")
             return title or self.reference(self.book.targets[target])
         if kind == "term":
             return title or " ".join(target.split())
@@ -113,8 +121,7 @@ class Plain:
             return self.page(target, title)
         if name == "download":
             return f"[{title or target.rsplit('/', 1)[-1]}]({target})"
-        message = f"the role {{{name}}} has no form in plain Markdown"
-        raise PlainError(message)
+        raise PlainError(f"the role {{{name}}} has no form in plain Markdown")
 
     def box(self, box: Block) -> str:
         """Return a directive as a quotation that begins with its title."""
@@ -134,8 +141,7 @@ class Plain:
         elif box.kind.startswith("prf:") and number:
             heading = f"**{capital(number)}: {self.text(box.title)}**"
         else:
-            message = f"the box {{{box.kind}}} has no form in plain Markdown"
-            raise PlainError(message)
+            raise PlainError(f"the box {{{box.kind}}} has no form in plain Markdown")
         return quoted(f"{heading}\n\n{self.text(box.body)}")
 
     def equation(self, box: Block) -> str:
@@ -187,8 +193,8 @@ class Plain:
         for token in tokens(plain):
             for part in (token, *(token.children or ())):
                 if self.is_raw(part):
-                    message = f"«{part.content or part.info or part.attrs}» has no plain form"
-                    raise PlainError(message)
+                    shown = part.content or part.info or part.attrs
+                    raise PlainError(f"«{shown}» has no plain form")
 
     def is_raw(self, token: Token) -> bool:
         """Say whether others than Jupyter Book would show a piece of text as it is typed."""

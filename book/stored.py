@@ -41,19 +41,9 @@ def source_of(cell: NotebookNode) -> str:
 
 
 def normalized(notebook: NotebookNode, name: str) -> NotebookNode:
-    """Bring a notebook into its committed form: text outputs only, nothing that varies.
+    """Bring a notebook into its committed form, in place: text outputs only, nothing that varies.
 
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The notebook; it is changed in place.
-    name : str
-        Its name in the book; cell identifiers derive from it and the cell's position.
-
-    Returns
-    -------
-    NotebookNode
-        The same notebook.
+    Identifiers of cells derive from its name in the book and their positions.
     """
     kept = {key: notebook.metadata[key] for key in KEPT_METADATA if key in notebook.metadata}
     notebook.metadata = nbformat.from_dict(
@@ -72,19 +62,9 @@ def normalized(notebook: NotebookNode, name: str) -> NotebookNode:
 
 
 def fold(notebook: NotebookNode) -> NotebookNode:
-    """Close in JupyterLab what is closed on the page, and answers to predictions.
+    """Close in JupyterLab what is closed on the page, and answers to predictions, in place.
 
     The cell that opens a solution stays as it is: JupyterLab shows its text closed by itself.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The notebook; it is changed in place.
-
-    Returns
-    -------
-    NotebookNode
-        The same notebook.
     """
     in_solution = asked = False
     for cell in notebook.cells:
@@ -148,20 +128,7 @@ def output_faults(output: NotebookNode) -> Iterator[str]:
 
 
 def faults(notebook: NotebookNode, name: str) -> list[str]:
-    """Say what keeps a notebook from being in its committed form.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The notebook.
-    name : str
-        Its name in the book.
-
-    Returns
-    -------
-    list of str
-        A few words a fault; empty when there is none.
-    """
+    """Say in a few words each what keeps a notebook of a name from being in its committed form."""
     nbformat.validate(notebook)
     found = []
     if notebook.metadata.get("kernelspec", {}).get("name") != KERNEL["name"]:

@@ -192,21 +192,10 @@ def follow(
     extra: Mapping[str, str] | None = None,
     install: Callable[[Path, Path, dict[str, str]], None] = install,
 ) -> str:
-    """Follow the configuration inside an empty folder.
+    """Follow the configuration inside an empty folder, and return the test runner's last line.
 
-    Parameters
-    ----------
-    work : Path
-        The folder.
-    extra : mapping of str to str, optional
-        Environment variables with which the notebooks run, such as OPENBLAS_CORETYPE.
-    install : callable
-        What installs a list of packages in an environment.
-
-    Returns
-    -------
-    str
-        The test runner's last line.
+    The notebooks run with `extra` environment variables, such as OPENBLAS_CORETYPE; `install`
+    installs a list of packages in an environment.
     """
     repository = work / "repository"
     repository.mkdir()

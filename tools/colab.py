@@ -23,7 +23,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
 import yaml
 from nbformat import NotebookNode, v4
 
@@ -34,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from _ext.book_site import repository_address, site_address  # noqa: E402
-from book.model import Book, BookError, Page, figure_of, tags  # noqa: E402
+from book.model import Book, Page, figure_of, tags  # noqa: E402
 from book.plain import Plain, PlainError, capital, quoted  # noqa: E402
 from book.stored import KERNEL, LANGUAGE  # noqa: E402
 
@@ -74,20 +73,8 @@ AS_FORM = {"cellView": "form"}
 CLOSED_TAGS = {"hide-cell", "hide-input", "remove-input"}
 
 
-class ColabError(Exception):
-    """A chapter from which no notebook for Colab can be made."""
-
-
 class ForColab(Plain):
-    """Writes the chapters for Colab.
-
-    Parameters
-    ----------
-    book : Book
-        The book.
-    repository : str
-        Address of the repository; may be empty.
-    """
+    """Writes the chapters for Colab; the address of the repository may be empty."""
 
     def __init__(self, book: Book, repository: str = "") -> None:
         super().__init__(book)
@@ -138,15 +125,7 @@ def notebooks(
     book: Book, repository: str = "", pages: Iterable[Page] | None = None
 ) -> dict[str, str]:
     """Return the text of each notebook, or of those of some pages, by the name of its file."""
-    writer, made = ForColab(book, repository), {}
-    for page in offered(book) if pages is None else pages:
-        try:
-            notebook = writer.notebook(page)
-        except (PlainError, BookError) as error:
-            message = f"{page.name}.ipynb: {error}"
-            raise ColabError(message) from error
-        made[page.path.name] = nbformat.writes(notebook) + "\n"
-    return made
+    return ForColab(book, repository).notebooks(offered(book) if pages is None else pages)
 
 
 def configured(root: Path) -> str:
@@ -159,7 +138,7 @@ def main(root: Path = ROOT) -> int:
     """Write the notebooks, and return the process's exit status."""
     try:
         made = notebooks(Book(root), repository_address(os.environ, configured(root)))
-    except ColabError as error:
+    except PlainError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     (root / FOLDER).mkdir(exist_ok=True)

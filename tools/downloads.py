@@ -48,16 +48,7 @@ def sized(count: int) -> str:
 
 
 def linked(page: str, root: str, files: dict[str, int]) -> str:
-    """Return a page whose line of links names the files of the whole book that exist.
-
-    Parameters
-    ----------
-    page : str
-        The page.
-    root : str
-        The way from the page to the site's root.
-    files : dict of str to int
-        Names of the files and their sizes in bytes.
+    """Return a page that links those files of the whole book that exist, given by their sizes.
 
     Examples
     --------
@@ -89,15 +80,7 @@ def link(site: Path, names: set[str] | frozenset[str] = frozenset(KINDS)) -> Non
 
 
 def with_notebook(page: str, folder: Path) -> str:
-    """Return a page that holds the notebook which it offers, in the address of the link.
-
-    Parameters
-    ----------
-    page : str
-        The page.
-    folder : Path
-        Where it lies.
-    """
+    """Return a page of a folder that holds the notebook which it offers, in the link."""
 
     def held(link: re.Match[str]) -> str:
         path = folder / link["address"]

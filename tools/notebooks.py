@@ -90,6 +90,9 @@ def from_text(source: Path, target: Path) -> None:
     nbformat.write(notebook, target)
 
 
+CONVERT = {"to-text": to_text, "from-text": from_text}
+
+
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -111,11 +114,8 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return the process's exit status."""
     options = parse_arguments(arguments)
-    if options.command == "to-text":
-        to_text(options.source, options.target)
-        return 0
-    if options.command == "from-text":
-        from_text(options.source, options.target)
+    if options.command in CONVERT:
+        CONVERT[options.command](options.source, options.target)
         return 0
     paths = options.paths or book_notebooks(ROOT)
     bad = 0

@@ -198,8 +198,7 @@ def try_out(wheel: Path, folder: Path) -> list[str]:
     listed = run(python, "-m", "pip", "list", "--format=freeze", cwd=folder)
     others = {line.partition("==")[0] for line in listed.splitlines() if "==" in line}
     if not others <= {"attnlib", "numpy", "pip", "setuptools"}:
-        message = f"more than the wheel asks for is installed: {sorted(others)}"
-        raise PackageError(message)
+        raise PackageError(f"more than the wheel asks for is installed: {sorted(others)}")
     lacking = [*extras(), "IPython", "traitlets"]  # these two come with anywidget
     alone = run(python, "-W", "error", "-c", EXAMPLES, *lacking, cwd=folder)
     run(*install, *pinned, f"{wheel}[all]", cwd=folder)

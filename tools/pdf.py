@@ -127,15 +127,7 @@ def tidy(article: Tag) -> None:
 
 
 class Merger:
-    """Makes one page of many.
-
-    Parameters
-    ----------
-    site : Path
-        The folder of the built site.
-    chapters : sequence of Chapter
-        The pages to take, in order.
-    """
+    """Makes one page of many."""
 
     def __init__(self, site: Path, chapters: Sequence[Chapter]) -> None:
         self.site = site.resolve()

@@ -90,10 +90,6 @@ DIGEST = "made"
 FOLDED = {"jupyter": {"source_hidden": True}}
 
 
-class PracticeError(Exception):
-    """A chapter from which no practice notebook can be made."""
-
-
 def with_imports(source: str, chapter: NotebookNode) -> str:
     """Put above a piece of a chapter what the chapter has imported for it."""
     used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
@@ -153,26 +149,16 @@ def empty_function(function: ast.FunctionDef, lines: list[str]) -> str:
     """Return a function's signature and docstring, and a body that returns no answer yet."""
     body = function.body[0]
     if body.lineno == function.lineno:
-        raise PracticeError(f"{function.name}: its body is in the line of its signature")
+        raise PlainError(f"{function.name}: its body is in the line of its signature")
     described = ast.get_docstring(function) is not None
     last = (body.end_lineno or body.lineno) if described else body.lineno - 1
     return "\n".join([*lines[function.lineno - 1 : last], f"    return {YOURS}"])
 
 
 def stub(source: str, phrases: Mapping[str, str] = MappingProxyType({})) -> str:
-    r"""Return the cell that the reader fills in.
+    r"""Return the cell that the reader fills in: the answer without the region of the solution.
 
-    Parameters
-    ----------
-    source : str
-        The cell tagged ``answer``.
-    phrases : mapping of str to str
-        For each part of the answer, what is wanted.
-
-    Returns
-    -------
-    str
-        The same with the region of the solution emptied.
+    `phrases` say for each part of the answer what is wanted.
 
     Examples
     --------
@@ -183,7 +169,7 @@ def stub(source: str, phrases: Mapping[str, str] = MappingProxyType({})) -> str:
     """
     lines = source.splitlines()
     if (lines.count(BEGIN), lines.count(END)) != (1, 1) or lines.index(BEGIN) > lines.index(END):
-        raise PracticeError(f"wanted is one line «{BEGIN}» and, below it, one «{END}»")
+        raise PlainError(f"wanted is one line «{BEGIN}» and, below it, one «{END}»")
     begin, end = lines.index(BEGIN), lines.index(END)
     above, region, below = lines[:begin], lines[begin + 1 : end], lines[end + 1 :]
     used = {node.id for node in ast.walk(ast.parse("\n".join(below))) if isinstance(node, ast.Name)}
@@ -243,9 +229,8 @@ class ForPractice(Plain):
         for exercise in page.exercises:
             try:
                 cells += self.exercise(exercise, page.notebook)
-            except (PlainError, PracticeError, BookError) as error:
-                message = f"{exercise.name}: {error}"
-                raise PracticeError(message) from error
+            except (PlainError, BookError) as error:
+                raise PlainError(f"{exercise.name}: {error}") from error
         made = v4.new_notebook(
             cells=cells, metadata={"kernelspec": KERNEL, "language_info": LANGUAGE}
         )
@@ -270,17 +255,8 @@ class ForPractice(Plain):
 
 def notebooks(book: Book, pages: Iterable[Page] | None = None) -> dict[str, str]:
     """Return the practice notebooks of all or some chapters by the names of their files."""
-    writer, made = ForPractice(book, "../chapters/"), {}
-    for page in book.chapters if pages is None else pages:
-        try:
-            if not page.exercises:
-                continue
-            notebook = writer.notebook(page)
-        except PracticeError as error:
-            message = f"{page.name}.ipynb: {error}"
-            raise PracticeError(message) from error
-        made[page.path.name] = nbformat.writes(notebook) + "\n"
-    return made
+    asking = [page for page in (book.chapters if pages is None else pages) if page.exercises]
+    return ForPractice(book, "../chapters/").notebooks(asking)
 
 
 def wanted(name: str) -> dict[str, str]:
@@ -314,17 +290,7 @@ def is_as_written(path: Path) -> bool:
 def write(root: Path, made: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Write those notebooks that are missing or out of date, unless a reader has worked in them.
 
-    Parameters
-    ----------
-    root : Path
-        The book's folder.
-    made : mapping of str to str
-        The texts of the notebooks by the names of their files.
-
-    Returns
-    -------
-    written, kept : list of str
-        The names of the files written, and of those left as they are for what a reader wrote.
+    Return the names of the files written, and of those left as they are for what a reader wrote.
     """
     folder = root / FOLDER
     folder.mkdir(exist_ok=True)
@@ -343,7 +309,7 @@ def main(root: Path = ROOT) -> int:
     """Write the notebooks, and return the process's exit status."""
     try:
         made = notebooks(Book(root))
-    except PracticeError as error:
+    except PlainError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     written, kept = write(root, made)

@@ -11,20 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def files(root: Path = ROOT, *, new: bool = False) -> list[str]:
-    """List the files that git knows and that are there.
-
-    Parameters
-    ----------
-    root : Path
-        The repository.
-    new : bool
-        Whether files count that are not in git yet and not ignored.
-
-    Returns
-    -------
-    list of str
-        Their names from the root, sorted.
-    """
+    """List the files there that git knows, sorted; if `new`, those too that it does not ignore."""
     more = ["--cached", "--others", "--exclude-standard"] if new else []
     listing = subprocess.run(
         ["git", "ls-files", "-z", *more], cwd=root, capture_output=True, text=True, check=True

@@ -83,10 +83,7 @@ def credit() -> str:
 def write(site: Path, folder: Path) -> list[str]:
     """Write the pictures of a built site and the list of them; return their names.
 
-    Raises
-    ------
-    SlidesError
-        If the site is not built or has no plots, or the folder holds something.
+    A site that is not built or has no plots, and a folder that holds something, is a SlidesError.
     """
     pages = [site / f"{page.name}.html" for page in Book(ROOT).pages]
     if not pages[0].is_file():

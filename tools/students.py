@@ -130,14 +130,7 @@ def target(page: str, to: str) -> str:
 def unlinked(text: str, page: str, gone: dict[str, str]) -> str:
     """Return a page whose links to what is gone are words.
 
-    Parameters
-    ----------
-    text : str
-        The page.
-    page : str
-        Its name.
-    gone : dict of str to str
-        What the copy does not have, documents without their suffix and labels, and its title.
+    `gone` has what the copy lacks, documents without their suffix and labels, with its title.
 
     Examples
     --------
@@ -219,18 +212,9 @@ def dangling(folder: Path) -> Iterator[str]:
 
 
 def write(root: Path, folder: Path) -> list[str]:
-    """Write the copy, and return the names of its files.
-
-    Parameters
-    ----------
-    root : Path
-        The repository.
-    folder : Path
-        Where the copy goes: a folder that is not there yet, or is empty.
-    """
+    """Write the copy into a new or an empty folder, and return the names of its files."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        message = f"{folder} is not an empty folder"
-        raise CopyError(message)
+        raise CopyError(f"{folder} is not an empty folder")
     known = tracked(root)
     names = chosen(known)
     gone = absent(root, names)

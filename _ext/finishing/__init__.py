@@ -29,6 +29,7 @@ from sphinx.util.parallel import ParallelTasks, SerialTasks, make_chunks, parall
 from _ext.finishing import addresses, images, policy, scripts, sheets
 from _ext.finishing.icons import Icons
 from _ext.rebuild import digest
+from book.files import atomic_write
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -48,14 +49,8 @@ Rule = Callable[[str, str], str]
 class Finisher:
     """Finishes the pages of one site.
 
-    Parameters
-    ----------
-    site : Path
-        The folder of the site.
-    has_policy : bool
-        Whether pages get a Content-Security-Policy.
-    root : str
-        Where the site begins on its host, such as ``/book/``; nothing if that is not known.
+    `root` is where the site begins on its host, such as ``/book/``, or nothing if that is not
+    known.
     """
 
     def __init__(self, site: Path, *, has_policy: bool = True, root: str = "") -> None:
@@ -84,9 +79,7 @@ class Finisher:
             page = path.read_text(encoding="utf-8")
             if name.startswith("_") or page.endswith(DONE):
                 continue
-            target = self.raw / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(page, encoding="utf-8")
+            atomic_write(self.raw / name, page)
             names.append(name)
         return names
 
@@ -156,13 +149,7 @@ class Finisher:
         return f"{page.rstrip()}\n{DONE}", matched
 
     def finish(self) -> None:
-        """Finish every page that is not.
-
-        Raises
-        ------
-        ExtensionError
-            If a rule finds nothing to do on any page.
-        """
+        """Finish every page that is not; a rule with nothing to do on any page is an error."""
         names = self.written()
         self.keep_assets()
         stamp = self.kept / "finished.json"

@@ -29,13 +29,7 @@ def digest(script: str) -> str:
 
 
 def policy(page: str) -> str:
-    """Return the policy of a page.
-
-    Parameters
-    ----------
-    page : str
-        The page, finished but for its policy.
-    """
+    """Return the policy of a page that is finished but for it."""
     rules = {
         "default-src": ["'none'"],
         "script-src": list(dict.fromkeys(map(digest, programs(page)))) or ["'none'"],

@@ -28,15 +28,7 @@ def embeddable(source: str) -> str:
 
 
 def inline(page: str, read: Callable[[str], str]) -> str:
-    """Return a page with its scripts inside.
-
-    Parameters
-    ----------
-    page : str
-        The page as Sphinx wrote it.
-    read : callable
-        Returns the content of a file that the page names.
-    """
+    """Return a page with its scripts inside; `read` returns the content of a file that it names."""
 
     def embed(script: re.Match[str]) -> str:
         source = _SOURCE.search(script["attributes"])

@@ -16,7 +16,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -51,13 +51,11 @@ Rule = list[Any]
 class Vocabulary:
     """The names that selectors may use on one page."""
 
-    tags: set[str] = field(default_factory=set)
-    classes: set[str] = field(default_factory=set)
-    ids: set[str] = field(default_factory=set)
-    attributes: set[str] = field(default_factory=set)
-    words: set[str] = field(default_factory=set)
+    names: dict[str, set[str]]
+    """By kind: "tag", "class", "id" and "attribute"."""
+    words: set[str]
     """Names in scripts, which may become any of the above."""
-    text: str = ""
+    text: str
     """Where custom properties, fonts and animations can be mentioned beside the sheets."""
 
     def knows(self, kind: str, name: str) -> bool:
@@ -65,38 +63,27 @@ class Vocabulary:
         if name in self.words:
             return True
         if kind == "tag":
-            return name.lower() in self.tags or name.lower() in ALWAYS
-        known = {"class": self.classes, "id": self.ids, "attribute": self.attributes}
-        return name in known[kind]
+            name = name.lower()
+        return name in self.names[kind] or (kind == "tag" and name in ALWAYS)
 
 
 def vocabulary(page: str, scripts: str) -> Vocabulary:
-    """Return the names that a page and its scripts use.
-
-    Parameters
-    ----------
-    page : str
-        The page; what stands in its scripts and sheets is passed over.
-    scripts : str
-        The scripts that run on it.
-    """
-    found = Vocabulary(text=f"{page}\n{scripts}")
+    """Return the names that a page uses outside of scripts and sheets, and those of its scripts."""
+    names: dict[str, set[str]] = {kind: set() for kind in ("tag", "class", "id", "attribute")}
     for tag, attributes in set(_TAG.findall(_TEXT_OF.sub(r"\1\3", page))):
-        found.tags.add(tag.lower())
+        names["tag"].add(tag.lower())
         for name, *values in _ATTRIBUTE.findall(attributes):
-            found.attributes.add(name.lower())
-            value = "".join(values)
+            names["attribute"].add(name.lower())
             if name == "class":
-                found.classes.update(value.split())
+                names["class"].update("".join(values).split())
             elif name == "id":
-                found.ids.add(value)
-    found.words.update(_NAME.findall(scripts))
+                names["id"].add("".join(values))
+    words = set(_NAME.findall(scripts))
     # dataset.someName is the attribute data-some-name
-    found.words.update(
-        f"data-{re.sub('[A-Z]', lambda capital: f'-{capital[0].lower()}', word)}"
-        for word in list(found.words)
-    )
-    return found
+    words |= {
+        f"data-{re.sub('[A-Z]', lambda capital: f'-{capital[0].lower()}', word)}" for word in words
+    }
+    return Vocabulary(names, words, f"{page}\n{scripts}")
 
 
 # Reading
@@ -184,17 +171,7 @@ def _declarations(content: list[Any], folder: str) -> list[list[str]] | str:
 
 
 def parse(text: str, folder: str, read: Callable[[str], str] | None = None) -> list[Rule]:
-    """Read a sheet.
-
-    Parameters
-    ----------
-    text : str
-        The sheet.
-    folder : str
-        Where it lies, from the root of the site.
-    read : callable
-        Returns a sheet that this one imports, by its way from the root.
-    """
+    """Read a sheet that lies in a folder of the site; `read` returns one that it imports."""
     nodes = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
     return _rules(nodes, folder, read)
 
@@ -232,35 +209,41 @@ def _at_rule(node: Any, folder: str, read: Callable[[str], str] | None) -> list[
 
 
 def _possible(needs: list[Any], known: Vocabulary) -> bool:
-    for kind, what in needs:
-        if kind == "any":
-            if not any(_possible(alternative, known) for alternative in what):
-                return False
-        elif not known.knows(kind, what):
-            return False
-    return True
+    return all(
+        any(_possible(alternative, known) for alternative in what)
+        if kind == "any"
+        else known.knows(kind, what)
+        for kind, what in needs
+    )
 
 
-def _matching(rules: list[Rule], known: Vocabulary, seen: dict[str, bool]) -> list[Rule]:
-    """Return the rules that can apply to the page."""
+def _changed(rules: list[Rule], change: Callable[[Rule], Rule | None]) -> list[Rule]:
+    """Return rules with each style as it is changed; what is empty then goes."""
     kept: list[Rule] = []
     for rule in rules:
+        left: Rule | None = rule
         if rule[0] == "style":
-            selectors = []
-            for text, needs in rule[1]:
-                if text not in seen:
-                    seen[text] = _possible(needs, known)
-                if seen[text]:
-                    selectors.append(text)
-            if selectors and rule[2]:
-                kept.append(["style", selectors, rule[2]])
+            left = change(rule)
         elif rule[0] == "group":
-            inner = _matching(rule[2], known, seen)
-            if inner:
-                kept.append(["group", rule[1], inner])
-        else:
-            kept.append(rule)
+            inner = _changed(rule[2], change)
+            left = ["group", rule[1], inner] if inner else None
+        if left:
+            kept.append(left)
     return kept
+
+
+def _matching(rules: list[Rule], known: Vocabulary) -> list[Rule]:
+    """Return the rules that can apply to the page."""
+    seen: dict[str, bool] = {}
+
+    def matching(rule: Rule) -> Rule | None:
+        for text, needs in rule[1]:
+            if text not in seen:
+                seen[text] = _possible(needs, known)
+        selectors = [text for text, _ in rule[1] if seen[text]]
+        return ["style", selectors, rule[2]] if selectors and rule[2] else None
+
+    return _changed(rules, matching)
 
 
 def _flat(rules: list[Rule]) -> Iterator[Rule]:
@@ -295,21 +278,14 @@ def _used_properties(rules: list[Rule], text: str) -> set[str]:
 
 def _trimmed(rules: list[Rule], used: set[str]) -> list[Rule]:
     """Return the rules without custom properties that nothing reads."""
-    kept: list[Rule] = []
-    for rule in rules:
-        if rule[0] == "style" and not isinstance(rule[2], str):
-            declarations = [
-                pair for pair in rule[2] if not pair[0].startswith("--") or pair[0] in used
-            ]
-            if declarations:
-                kept.append(["style", rule[1], declarations])
-        elif rule[0] == "group":
-            inner = _trimmed(rule[2], used)
-            if inner:
-                kept.append(["group", rule[1], inner])
-        else:
-            kept.append(rule)
-    return kept
+
+    def trimmed(rule: Rule) -> Rule | None:
+        if isinstance(rule[2], str):
+            return rule
+        read = [pair for pair in rule[2] if not pair[0].startswith("--") or pair[0] in used]
+        return ["style", rule[1], read] if read else None
+
+    return _changed(rules, trimmed)
 
 
 def _said(rules: list[Rule]) -> str:
@@ -331,7 +307,7 @@ def _mentioned(rule: Rule, said: str, words: set[str]) -> bool:
 
 def purge(rules: list[Rule], known: Vocabulary) -> list[Rule]:
     """Return what of the rules can matter on a page."""
-    kept = _matching(rules, known, {})
+    kept = _matching(rules, known)
     kept = _trimmed(kept, _used_properties(kept, known.text))
     said = _said(kept)
     words = known.words | set(_NAME.findall(said))
@@ -349,15 +325,7 @@ def _block(declarations: list[list[str]] | str) -> str:
 
 
 def write(rules: list[Rule], root: str = "") -> str:
-    """Return rules as a sheet.
-
-    Parameters
-    ----------
-    rules : list
-        What the sheet says.
-    root : str
-        The way from the page to the root of the site.
-    """
+    """Return rules as a sheet; `root` is the way from the page to the root of the site."""
     parts = []
     for rule in rules:
         if rule[0] == "style":
@@ -408,16 +376,8 @@ def place(
 ) -> str:
     """Return a page with one sheet inside in place of those that it links.
 
-    Parameters
-    ----------
-    page, name : str
-        The page and its file, from the root of the site.
-    scripts : str
-        The scripts that run on it.
-    library : Library
-        Knows the sheets.
-    mend : callable
-        Changes the rules that are left, say to bring fonts with them.
+    `name` is the page's file, from the root of the site; `mend` changes the rules that are left,
+    say to bring fonts with them.
     """
     folder = posixpath.dirname(name)
     links = [

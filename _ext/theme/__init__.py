@@ -45,23 +45,8 @@ def correction_links(
     A page of text can be edited where it is. A notebook's source is JSON, which nobody wants to
     edit in a browser, so its readers write down what it should say.
 
-    Parameters
-    ----------
-    repository : str
-        The address of the repository.
-    branch : str
-        The branch that is published.
-    source : str
-        The path of the page's source in the repository.
-    title : str
-        The title of the page.
-    address : str
-        Where the page is published, or nothing.
-
-    Returns
-    -------
-    dict of str
-        What each link says, with its address; none for a host whose forms are not known.
+    `address` is where the page is published, or nothing. A host whose forms are not known has no
+    links.
 
     Examples
     --------

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.book.notebooks import ROOT
 
 
 class BuildResult(NamedTuple):
@@ -33,3 +36,10 @@ def build(root: Path) -> BuildResult:
         check=False,
     )
     return BuildResult(run.returncode, run.stdout)
+
+
+def run(*command: str | Path, cwd: Path = ROOT, env: Mapping[str, str] | None = None) -> str:
+    """Run a command that has to succeed, and return what it prints."""
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout

@@ -23,6 +23,11 @@ PAGES = [page.name for page in BOOK.pages]
 CHAPTERS = [f"{page.name}.ipynb" for page in BOOK.chapters]
 NOTEBOOKS = [f"{page.name}.ipynb" for page in BOOK.notebooks]
 
+WITHOUT_PLAIN_FORM = (
+    *("{unknown}`x`", "{eq}`eq-missing`", "{doc}`04_missing`", "{cite}`missing`"),
+    *("::::{note}\nx\n::::", "```{math}\nx\n```", "% a comment"),
+)
+"""What no notebook for Colab or for practice can show."""
 OTHER_KERNEL = {"OPENBLAS_CORETYPE": "Haswell"}
 """What makes OpenBLAS add up in another order than it would on a newer processor."""
 

@@ -321,27 +321,17 @@ ENDING = """## Takeaways
 - {cite:t}`b` too."""
 
 
-def chapter(**changed: str) -> nbformat.NotebookNode:
+def chapter(
+    opening: str = OPENING,
+    contract: str = AGREEMENT,
+    question: str = QUESTION,
+    draw: str = DRAW,
+    ending: str = ENDING,
+) -> nbformat.NotebookNode:
     """Make a chapter that keeps the frame, some of its parts replaced."""
-    parts = {
-        "opening": OPENING,
-        "contract": AGREEMENT,
-        "question": QUESTION,
-        "draw": DRAW,
-        "ending": ENDING,
-    }
-    parts |= changed
-    rounds = [
-        [parts["question"], code("print(1)", [printed("1")]), "It was one."] for _ in range(3)
-    ]
-    return notebook(
-        parts["opening"],
-        parts["contract"],
-        *(cell for group in rounds for cell in group),
-        code(parts["draw"], **FIGURE),
-        parts["ending"],
-        description="A sentence that says what the page is about.",
-    )
+    rounds = [question, code("print(1)", [printed("1")]), "It was one."] * 3
+    said = "A sentence that says what the page is about."
+    return notebook(opening, contract, *rounds, code(draw, **FIGURE), ending, description=said)
 
 
 @pytest.mark.parametrize("check", [*CHAPTER_CHECKS, prediction_problems, *PAGE_CHECKS])
@@ -384,16 +374,13 @@ def test_a_chapter_outside_the_frame_is_reported(check: Check, changed: dict[str
 def test_a_cell_that_only_prepares_is_folded() -> None:
     source = "import numpy as np\n\n\ndef half(x):\n    return x / 2"
     named = {"code_prompt_show": "Imports and small helpers"}
-    assert setup_problems(notebook("# A", code(source))) == [
-        "cell 2 only prepares and is not folded"
-    ]
-    assert setup_problems(notebook("# A", code(source, tags=["hide-input"]))) == [
-        "cell 2 does not say what is folded away"
-    ]
-    assert setup_problems(notebook("# A", code(source, tags=["hide-input"], **named))) == []
-    assert (
-        setup_problems(notebook("# A", code(f"{source}\nprint(half(3))", [printed("1.5")]))) == []
-    )
+    for cell, problems in (
+        (code(source), ["cell 2 only prepares and is not folded"]),
+        (code(source, tags=["hide-input"]), ["cell 2 does not say what is folded away"]),
+        (code(source, tags=["hide-input"], **named), []),
+        (code(f"{source}\nprint(half(3))", [printed("1.5")]), []),
+    ):
+        assert setup_problems(notebook("# A", cell)) == problems
 
 
 def committing(

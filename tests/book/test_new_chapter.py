@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from book import numbers
 from book.model import Book
+from tests.book.building import run
 from tests.book.notebooks import code, notebook
 from tools import colab, practice, repository
 
@@ -114,13 +114,9 @@ def test_what_comes_after_it_moves_up(copy: Path) -> None:
 def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:
     files = [f"tests/book/test_{name}.py" for name in CHECKS]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-v", "-n", "0", "-p", "no:cacheprovider", *files],
+    said = run(
+        *(sys.executable, "-m", "pytest", "-v", "-n", "0", "-p", "no:cacheprovider", *files),
         cwd=copy,
         env=kept | {"PYTHONPATH": str(copy)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert "[chapters/linear.ipynb] PASSED" in run.stdout
+    assert "[chapters/linear.ipynb] PASSED" in said

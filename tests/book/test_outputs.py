@@ -21,7 +21,7 @@ from jupyter_cache import get_cache
 
 from book.digest import computation_digest
 from book.stored import normalized
-from tests.book.building import BuildResult
+from tests.book.building import BuildResult, run
 from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, code, notebook, printed, read
 
 NBVAL = [
@@ -104,15 +104,9 @@ def test_the_other_kernel_is_in_force() -> None:
         "print(*(pool.get('architecture') for pool in threadpoolctl.threadpool_info()"
         " if pool['internal_api'] == 'openblas'))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", source],
-        env=os.environ | OTHER_KERNEL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    said = run(sys.executable, "-c", source, env=os.environ | OTHER_KERNEL)
     x86 = platform.machine().lower() in {"x86_64", "amd64"}
-    assert run.stdout.split() == ["Haswell"] or not x86
+    assert said.split() == ["Haswell"] or not x86
 
 
 #: What a cell runs, what is stored of it, and whether the comparison has to accept that.

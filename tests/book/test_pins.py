@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from tests.book.building import COMMAND
+from tests.book.building import COMMAND, run
 from tests.book.notebooks import ROOT
 
 FILES = sorted(path.name for path in ROOT.glob("requirements*.txt"))
@@ -83,10 +82,8 @@ def make_targets(makefile: str) -> set[str]:
 
 def make_help(folder: Path) -> dict[str, str]:
     """Return the commands that ``make help`` lists in a folder, with what it says of them."""
-    run = subprocess.run(
-        ["make", "--no-print-directory"], cwd=folder, capture_output=True, text=True, check=True
-    )
-    lines = [line.split(maxsplit=2) for line in run.stdout.splitlines()]
+    said = run("make", "--no-print-directory", cwd=folder)
+    lines = [line.split(maxsplit=2) for line in said.splitlines()]
     assert {line[0] for line in lines} == {"make"}
     return {line[1]: line[2] for line in lines}
 
@@ -138,10 +135,7 @@ def test_the_reader_needs_none_of_the_peers() -> None:
 
 
 def test_the_installed_packages_fit_together() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
+    run(sys.executable, "-m", "pip", "check")
 
 
 @pytest.mark.parametrize("name", GUIDES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -18,9 +17,11 @@ from attnbook.exercises._exercise import Check, exercises
 from attnbook.exercises._judges import Function, Pick
 from attnbook.exercises._verdict import Verdict
 from book.model import Book, BookError, Page
-from tests.book.notebooks import BOOK, ROOT, code, notebook, read, write_book
+from book.plain import PlainError
+from tests.book import building
+from tests.book.notebooks import BOOK, WITHOUT_PLAIN_FORM, code, notebook, read, write_book
 from tools import practice
-from tools.practice import BEGIN, END, FOLDED, ForPractice, PracticeError, main, stub, wanted
+from tools.practice import BEGIN, END, FOLDED, ForPractice, main, stub, wanted
 
 STEMS = [page.stem for page in BOOK.chapters if page.exercises]
 MYST = re.compile(r"\{[\w:-]+\}`|:::|`{3}\{")
@@ -118,6 +119,12 @@ class TestPractice:
                 assert (cell.outputs, cell.execution_count) == ([], None)
             else:
                 assert not MYST.search(cell.source)
+
+    def test_the_top_says_how_to_get_what_is_needed(self, stem: str) -> None:
+        opening, imports = stored(stem).cells[:2]
+        for way in ("`make lab`", 'pip install ".[book]"', "Binder"):
+            assert way in opening.source
+        assert imports.source == practice.IMPORTS
 
     def test_it_runs_as_it_stands_and_says_what_is_wanted(self, stem: str) -> None:
         verdicts = run([cell.source for cell in stored(stem).cells if cell.cell_type == "code"])
@@ -289,15 +296,13 @@ def test_what_is_wanted_is_in_the_words_of_the_check() -> None:
     ],
 )
 def test_a_solution_without_its_two_marks_is_refused(answer: str) -> None:
-    with pytest.raises(PracticeError):
+    with pytest.raises(PlainError):
         stub(answer)
 
 
 def test_the_words_of_an_exercise_become_plain_markdown(small: Path) -> None:
     made = small_practice(small)
-    assert (
-        made.cells[2].source
-        == """## Exercise 2.1: Widths of $q\\cdot k$
+    statement = """## Exercise 2.1: Widths of $q\\cdot k$
 
 ★☆☆ gentle · **Trains** sums
 
@@ -311,14 +316,12 @@ the theorem “All there is” in [chapter 2](../chapters/02_made.ipynb).
 $$
 x = 1
 $$"""
-    )
-    assert (
-        made.cells[3].source
-        == """Hint:
+    assert made.cells[2].source == statement
+    hint = """Hint:
 
 [The other](../chapters/03_other.ipynb) of (One et al., 2002; Łukasz and Van Dam, 2001). \
 The figure “A line” in [chapter 2](../chapters/02_made.ipynb) shows exercise 2.1."""
-    )
+    assert made.cells[3].source == hint
     assert made.cells[3].metadata == {"jupyter": {"source_hidden": True}}
 
 
@@ -353,31 +356,11 @@ def test_a_missing_package_is_named_with_what_to_do(
     assert raised.value.__suppress_context__, "the reader sees the message alone"
 
 
-@pytest.mark.parametrize("stem", STEMS)
-def test_the_top_says_how_to_get_what_is_needed(stem: str) -> None:
-    opening, imports = stored(stem).cells[:2]
-    for way in ("`make lab`", 'pip install ".[book]"', "Binder"):
-        assert way in opening.source
-    assert imports.source == practice.IMPORTS
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "{unknown}`x`",
-        "{eq}`eq-missing`",
-        "{doc}`04_missing`",
-        "{cite}`missing`",
-        "::::{note}\nx\n::::",
-        "```{math}\nx\n```",
-        "(a-label)=",
-        "% a comment",
-    ],
-)
+@pytest.mark.parametrize("words", [*WITHOUT_PLAIN_FORM, "(a-label)="])
 def test_words_without_a_plain_form_are_refused(small: Path, words: str) -> None:
     made = chapter(TASK.replace("What are", f"\n{words}\nWhat are"))
     nbformat.write(made, small / "chapters" / "02_made.ipynb")
-    with pytest.raises(PracticeError, match=r"02_made.*spread"):
+    with pytest.raises(PlainError, match=r"02_made.*spread"):
         practice.notebooks(Book(small))
 
 
@@ -392,7 +375,7 @@ def test_an_exercise_without_its_one_answer_is_refused(
     (exercise,) = Page("02_made", small / "chapters" / "02_made.ipynb").exercises
     with pytest.raises(BookError, match=f"spread: {message} tagged answer"):
         exercise.answer  # noqa: B018
-    with pytest.raises(PracticeError, match=f"02_made.*{message}"):
+    with pytest.raises(PlainError, match=f"02_made.*{message}"):
         practice.notebooks(Book(small))
 
 
@@ -448,9 +431,7 @@ def test_a_notebook_that_was_only_run_is_brought_up_to_date(small: Path) -> None
 
 
 def test_jupyterlab_starts_with_the_notebooks_for_practice() -> None:
-    dry = subprocess.run(
-        ["make", "-n", "lab"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    dry = building.run("make", "-n", "lab")
     assert 0 < dry.index("tools/practice.py") < dry.index("jupyter-lab ")
 
 

@@ -98,13 +98,10 @@ def unexplained(text: str) -> set[str]:
 
 
 def test_a_missing_import_is_found() -> None:
-    assert unexplained(">>> softmax([np.pi, 1])") == {"softmax", "np"}
-    assert (
-        unexplained(
-            ">>> import numpy as np\n>>> from attnlib import softmax\n>>> softmax([np.pi, 1])"
-        )
-        == set()
-    )
+    used = ">>> softmax([np.pi, 1])"
+    assert unexplained(used) == {"softmax", "np"}
+    imports = ">>> import numpy as np\n>>> from attnlib import softmax"
+    assert unexplained(f"{imports}\n{used}") == set()
     assert unexplained(">>> for row in range(3):\n...     print(row)") == set()
 
 

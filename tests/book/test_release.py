@@ -150,18 +150,13 @@ def test_what_the_distributions_lack_or_have_too_much_is_noticed(
     packed: tuple[Path, Path, list[str]],
 ) -> None:
     archive, wheel, names = packed
-    more, fewer = (
-        [*names, "attnlib/new.js"],
-        [name for name in names if name != "attnlib/softmax.py"],
-    )
-    for look, file in (
-        (package_check.source_problems, archive),
-        (package_check.wheel_problems, wheel),
-    ):
-        assert [problem.split()[-1] for problem in look(file, more, attnlib.__version__)] == [
-            "attnlib/new.js"
-        ]
-        surplus = look(file, fewer, attnlib.__version__)
+    new, version = "attnlib/new.js", attnlib.__version__
+    fewer = [name for name in names if name != "attnlib/softmax.py"]
+    looks = package_check.source_problems, package_check.wheel_problems
+    for look, file in zip(looks, (archive, wheel), strict=True):
+        lacking = look(file, [*names, new], version)
+        assert [problem.split()[-1] for problem in lacking] == [new]
+        surplus = look(file, fewer, version)
         assert surplus
         assert all("holds attnlib/" in problem for problem in surplus)
     assert "Version is 1.0.0" in package_check.metadata_problems(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.book.building import run
 from tests.book.notebooks import ROOT
 from tests.book.test_pins import make_targets, makefile
 
@@ -155,10 +155,7 @@ def test_the_generated_notebooks_are_the_one_commit_of_a_branch(tmp_path: Path) 
     assert make == "make colab practice"
 
     def git(*arguments: str, folder: Path = tmp_path) -> str:
-        run = subprocess.run(
-            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
-        )
-        return run.stdout
+        return run("git", *arguments, cwd=folder)
 
     git("init", "--quiet", "--bare", "server")
     for state in ("first", "second"):
@@ -170,7 +167,7 @@ def test_the_generated_notebooks_are_the_one_commit_of_a_branch(tmp_path: Path) 
             (clone / name).write_text(f"{state} {name}", encoding="utf-8")
         (clone / ".gitignore").write_text("/colab/\n/practice/\n", encoding="utf-8")
         environment = os.environ | {"GITHUB_SHA": state}
-        subprocess.run(["bash", "-ec", push], cwd=clone, env=environment, check=True)
+        run("bash", "-ec", push, cwd=clone, env=environment)
         log = git("log", "--format=%s", "colab", folder=tmp_path / "server")
         assert log == f"Write the notebooks of {state}\n"
         listed = git("ls-tree", "-r", "--name-only", "colab", folder=tmp_path / "server")
@@ -217,19 +214,13 @@ def test_a_failure_is_told_in_one_issue(tmp_path: Path, is_open: str, said: str)
         encoding="utf-8",
     )
     stand_in.chmod(0o755)
-    run = subprocess.run(
-        [shutil.which("bash") or "bash", str(FOLDER / "report.sh")],
-        env={
-            "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
-            "TITLE": "T",
-            "RUN": "https://example.org/runs/3",
-        },
-        capture_output=True,
-        text=True,
-        check=True,
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    told = run(
+        *(shutil.which("bash") or "bash", FOLDER / "report.sh"),
+        env={"PATH": path, "TITLE": "T", "RUN": "https://example.org/runs/3"},
     )
-    assert run.stdout.startswith(said)
-    assert "https://example.org/runs/3" in run.stdout
+    assert told.startswith(said)
+    assert "https://example.org/runs/3" in told
 
 
 def test_updates_are_proposed_for_packages_and_actions() -> None:

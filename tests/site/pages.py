@@ -14,17 +14,10 @@ from bs4 import BeautifulSoup, Tag
 # Links that name a page but load nothing.
 NAMING = {"author", "canonical", "help", "index", "license", "me", "next", "prev", "search"}
 LOADING = {
-    "audio": ("src",),
-    "embed": ("src",),
-    "iframe": ("src",),
-    "image": ("href", "xlink:href"),
-    "img": ("src", "srcset"),
-    "input": ("src",),
+    **dict.fromkeys(("audio", "embed", "iframe", "input", "script", "track"), ("src",)),
+    **dict.fromkeys(("image", "use"), ("href", "xlink:href")),
+    **dict.fromkeys(("img", "source"), ("src", "srcset")),
     "object": ("data",),
-    "script": ("src",),
-    "source": ("src", "srcset"),
-    "track": ("src",),
-    "use": ("href", "xlink:href"),
     "video": ("src", "poster"),
 }
 _CSS_LOAD = re.compile(r"url\(\s*[\"']?(?P<url>[^\"')]+)|@import\s+[\"'](?P<sheet>[^\"']+)")

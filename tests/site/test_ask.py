@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Iterator
@@ -28,7 +27,8 @@ from attnbook.figures._base import (
 from attnbook.figures.ask import NAMES, SIGNS
 from tests.attnbook.exercises.cases import all_cases
 from tests.book.notebooks import NOTEBOOKS, ROOT
-from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, Visit, violations, visit
+from tests.site.forms import in_a_notebook, look_for_faults
+from tests.site.test_browser import SMALL_PHONE, Visit, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
@@ -209,24 +209,7 @@ def test_numbers_are_written_as_python_writes_them(browser: Browser, tmp_path: P
 
 def test_numbers_are_read_as_python_reads_them(browser: Browser, tmp_path: Path) -> None:
     drawn = random.Random(20)  # noqa: S311
-    pieces = [
-        "√",
-        "√(",
-        "sqrt(",
-        "Sqrt(",
-        ")",
-        "/",
-        "^",
-        "%",
-        "*",
-        "·",
-        "+",
-        "−",
-        "-",
-        ",",
-        " ",
-        ".",
-    ]
+    pieces = ["√", "√(", "sqrt(", "Sqrt(", *")/^%*·+−-, ."]
     pieces += ["0", "2", "8", "16", "0.3", "1e3", "1e999", "65,536", "-1"]
     texts = ["".join(drawn.choices(pieces, k=drawn.randint(1, 6))) for _ in range(20_000)]
     texts += [
@@ -316,29 +299,21 @@ class TestThePage:
         with asking(browser, tmp_path, *shown, scheme=scheme) as seen:
             forms = seen.page.locator("form").all()
 
-            def look(state: str) -> None:
-                for width in (PHONE, DESK):
-                    seen.page.set_viewport_size({"width": width, "height": 900})
-                    assert violations(seen.page) == [], state
-                seen.page.set_viewport_size({"width": SMALL_PHONE, "height": 900})
-                wide = seen.page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= SMALL_PHONE, state
-
-            look("before")
+            look_for_faults(seen.page, "before")
             for target in seen.page.locator("form :is(input, select, button)").all():
                 box = target.bounding_box()
                 assert min(box["width"], box["height"]) >= 24  # WCAG 2.2, target size
             for form in forms:
                 form.get_by_role("button").click()
-            look("open")
+            look_for_faults(seen.page, "open")
             for form, name in zip(forms, SOME, strict=True):
                 fill(form, right_answers(name))
-            look("right")
+            look_for_faults(seen.page, "right")
             for form in forms:
                 for field in form.locator("input").all():
                     field.fill("12345678")
                 form.get_by_role("button").click()
-            look("wrong")
+            look_for_faults(seen.page, "wrong")
 
     def test_without_scripts_the_form_stands_and_says_that_it_cannot_judge(
         self, browser: Browser, tmp_path: Path
@@ -353,25 +328,7 @@ class TestThePage:
 
 def test_in_a_live_notebook_python_gets_the_answers(browser: Browser, tmp_path: Path) -> None:
     figure = Ask("spread")
-    own = own_source("ask").replace("export default", "const figure =")
-    state = json.dumps(figure.values() | {"still": figure.still}).replace("<", r"\u003c")
-    mount = f"""const listeners = {{}};
-    globalThis.state = {state};
-    figure.render({{ el: document.querySelector("div"), model: {{
-      get: (name) => state[name],
-      set(name, value) {{
-        state[name] = value;
-        (listeners[`change:${{name}}`] ?? []).forEach((listener) => listener());
-      }},
-      on: (event, listener) => (listeners[event] ??= []).push(listener),
-      off() {{}}, save_changes() {{}} }} }});"""
-    path = tmp_path / "lab.html"
-    path.write_text(
-        f"<!DOCTYPE html><title>T</title><div></div><script type='module'>{shared_source()}\n{own}"
-        f"\n{mount}</script>",
-        "utf-8",
-    )
-    with visit(browser, path) as seen:
+    with visit(browser, in_a_notebook(figure, tmp_path)) as seen:
         fill(seen.page.locator("form"), MIXED)
         assert seen.page.evaluate("[state.answers, state.checked]") == [MIXED, MIXED]
         figure.answers = figure.checked = MIXED

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import os
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -19,15 +17,15 @@ import yaml
 from bs4 import BeautifulSoup
 from PIL import Image
 
-from _ext import cards, citation, metadata, theme
-from _ext.finishing import addresses
+from _ext import cards, metadata, theme
+from tests.book.building import run
 from tests.book.notebooks import BOOK, CHAPTERS, PAGES, ROOT, notebook, read
 from tests.site import pages
 
 REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
 ABOUT = "What this page of a small book is about."
-CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
+CONTENT = [f"{page}.html" for page in PAGES]
 ALL = [*CONTENT, *(f"{name}.html" for name in metadata.GENERATED)]
 CONFIGURATION = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]
 # The small book is made by all extensions of the book, so that nothing that one of them does to a
@@ -56,8 +54,7 @@ suppress_warnings = ["config.cache"]
     "(licenses)=\n## Licenses\n\nText.\n",
     "chapters/changelog.md": "# Changelog\n\nText.\n",
 }
-
-
+SMALL_PAGES = ["index.html", "chapters/01_a.html", "chapters/about.html"]
 CONTRACT = ":::{admonition} Contract\n:class: contract\n- **Difficulty** ★☆☆ gentle\n:::"
 CHAPTER = notebook(f"# What «a» & b mean\n\nText.\n\n{CONTRACT}", description=ABOUT)
 
@@ -70,15 +67,11 @@ def build(folder: Path, repository: str) -> Path:
         path = folder / "source" / name
         meta = f'---\nmyst:\n  html_meta:\n    description: "{ABOUT}"\n---\n'
         path.write_text(meta + text if name.endswith(".md") else text, encoding="utf-8")
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-q"]
-    run = subprocess.run(
-        [*command, str(folder / "source"), str(folder / "html")],
+    run(
+        *(sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-q"),
+        *(folder / "source", folder / "html"),
         env=os.environ | {"PYTHONPATH": str(ROOT), "REPOSITORY_URL": repository},
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    assert run.returncode == 0, run.stdout + run.stderr
     return folder / "html"
 
 
@@ -109,12 +102,12 @@ def foot(page: BeautifulSoup) -> dict[str, str]:
     return {link.get_text(): str(link["href"]) for link in page.select(".extra_footer a")}
 
 
-@pytest.mark.parametrize("name", ["index.html", "chapters/01_a.html", "chapters/about.html"])
+@pytest.mark.parametrize("name", SMALL_PAGES)
 def test_every_link_inside_the_small_site_resolves(published: Path, name: str) -> None:
     assert pages.broken_links(published / name, published) == []
 
 
-@pytest.mark.parametrize("name", ["index.html", "chapters/01_a.html", "chapters/about.html"])
+@pytest.mark.parametrize("name", SMALL_PAGES)
 def test_a_page_with_an_address_can_be_shared(published: Path, name: str) -> None:
     page = pages.parse(published / name)
     said = meta(page)
@@ -253,7 +246,7 @@ def test_the_guide_to_grading_is_a_page_whose_links_hold(site: Path) -> None:
     assert "grading.html" in str(pages.parse(site / "chapters" / "instructors.html").article)
 
 
-@pytest.mark.parametrize("name", ["index.html", "chapters/01_a.html", "chapters/about.html"])
+@pytest.mark.parametrize("name", SMALL_PAGES)
 def test_a_shared_link_shows_a_card(published: Path, name: str) -> None:
     said = meta(pages.parse(published / name))
     assert said["twitter:card"] == "summary_large_image"
@@ -298,10 +291,3 @@ def test_the_words_of_a_card_stay_on_it_and_off_the_picture() -> None:
         assert cards.crowded(cards.Card(page.title, "The book", **card)) == [], name
     long = cards.Card("A title of too many words to stand on a card " * 3, "B", "1" * 40, "w " * 90)
     assert len(cards.crowded(long)) == 3
-
-
-@pytest.mark.parametrize("module", [citation, metadata, theme, addresses])
-def test_the_examples_run(module: object) -> None:
-    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
-    assert result.attempted
-    assert result.failed == 0

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import doctest
 import json
 import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from functools import cache
@@ -19,8 +17,9 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat import v4
 
-from _ext import book_site, launch_buttons
+from _ext import launch_buttons
 from book.model import Book
+from tests.book.building import run
 from tests.book.notebooks import BOOK, CHAPTERS, ROOT, notebook, write_contents
 from tests.book.test_practice import BIBLIOGRAPHY, chapter
 from tests.site import pages
@@ -136,15 +135,8 @@ def built(folder: Path, environment: dict[str, str]) -> dict[str, BeautifulSoup]
     """Build the small book and return its pages."""
     kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     book, site = folder / "book", folder / "site" / "html"
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", str(book), str(site)]
-    done = subprocess.run(
-        command,
-        env=kept | environment | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = (sys.executable, "-m", "sphinx", "-q", "-W", book, site)
+    run(*command, env=kept | environment | {"PYTHONPATH": str(ROOT)})
     names = ("index", "chapters/01_puzzle", "chapters/summary")
     return {name: pages.parse.__wrapped__(site / f"{name}.html") for name in names}
 
@@ -316,7 +308,3 @@ def test_an_archive_of_nothing_is_refused(
 ) -> None:
     assert downloads.main([], tmp_path) == 1
     assert "make book" in capsys.readouterr().err
-
-
-def test_the_examples_run() -> None:
-    assert not any(doctest.testmod(each).failed for each in (book_site, downloads, launch_buttons))

@@ -23,6 +23,8 @@ from tests.site.test_browser import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Browser, Locator, Page
 
 PAGE = "chapters/models.html"
@@ -80,27 +82,29 @@ def schemes(page: Page) -> list[str]:
     return options.evaluate_all("(all) => all.map((one) => one.value)")
 
 
+@pytest.fixture
+def page(browser: Browser, site: Path) -> Iterator[Page]:
+    """Open the page, and look for errors afterwards."""
+    with visit(browser, site / PAGE) as seen:
+        yield seen.page
+    assert not seen.errors, "\n".join(seen.errors)
+
+
 class TestEveryState:
-    def test_the_lines_on_the_page_are_those_that_attnlib_has(
-        self, browser: Browser, site: Path
-    ) -> None:
-        with visit(browser, site / PAGE) as seen:
-            offered = schemes(seen.page)
-            assert {"", ALONE, *(line["kind"] for line in DATA["models"])} < set(offered)
-            orders = [("", False), *itertools.product(SORTED_BY, (False, True))]
-            filters = [*itertools.product(TEXTS, [""]), *itertools.product(["", "d"], offered)]
-            states = [(*order, *chosen) for order, chosen in itertools.product(orders, filters)]
-            table = models()
-            pairs = zip(figure(seen.page).evaluate(WALK, states), states, strict=True)
-            for (shown, words, heads), state in pairs:
-                table.sort, table.descending, table.text, table.scheme = state
-                assert shown == [line["name"] for line in table.rows], state
-                assert words == table.words(), state
-                way = "descending" if table.descending else "ascending"
-                assert heads == [
-                    [name, way if name == table.sort else "none"] for name in SORTED_BY
-                ]
-        assert not seen.errors, "\n".join(seen.errors)
+    def test_the_lines_on_the_page_are_those_that_attnlib_has(self, page: Page) -> None:
+        offered = schemes(page)
+        assert {"", ALONE, *(line["kind"] for line in DATA["models"])} < set(offered)
+        orders = [("", False), *itertools.product(SORTED_BY, (False, True))]
+        filters = [*itertools.product(TEXTS, [""]), *itertools.product(["", "d"], offered)]
+        states = [(*order, *chosen) for order, chosen in itertools.product(orders, filters)]
+        table = models()
+        pairs = zip(figure(page).evaluate(WALK, states), states, strict=True)
+        for (shown, words, heads), state in pairs:
+            table.sort, table.descending, table.text, table.scheme = state
+            assert shown == [line["name"] for line in table.rows], state
+            assert words == table.words(), state
+            way = "descending" if table.descending else "ascending"
+            assert heads == [[name, way if name == table.sort else "none"] for name in SORTED_BY]
 
     @pytest.mark.parametrize(
         "state",
@@ -123,49 +127,45 @@ class TestEveryState:
             ):
                 assert ours == theirs
 
-    def test_reset_brings_everything_back(self, browser: Browser, site: Path) -> None:
-        with visit(browser, site / PAGE) as seen:
-            root = figure(seen.page)
-            first, second = [["", False, "", ""]], [["year", True, "norm", "soft cap"]]
-            before = root.evaluate(WALK, first)
-            assert root.evaluate(WALK, second) != before
-            root.locator("button[type=reset]").click()
-            assert names(seen.page) == before[0][0] == wanted()
-            assert root.locator(".figure-words").inner_text() == models().words()
-            assert root.get_by_label("Find a model").input_value() == ""
-            assert root.get_by_label("Way of scaling").input_value() == ""
+    def test_reset_brings_everything_back(self, page: Page) -> None:
+        root = figure(page)
+        first, second = [["", False, "", ""]], [["year", True, "norm", "soft cap"]]
+        before = root.evaluate(WALK, first)
+        assert root.evaluate(WALK, second) != before
+        root.locator("button[type=reset]").click()
+        assert names(page) == before[0][0] == wanted()
+        assert root.locator(".figure-words").inner_text() == models().words()
+        assert root.get_by_label("Find a model").input_value() == ""
+        assert root.get_by_label("Way of scaling").input_value() == ""
 
 
 class TestHands:
-    def test_keys_do_all_of_it(self, browser: Browser, site: Path) -> None:
-        with visit(browser, site / PAGE) as seen:
-            root, keyboard = figure(seen.page), seen.page.keyboard
-            field = root.get_by_label("Find a model")
-            field.focus()
-            keyboard.type("gpt")
-            keyboard.press("Enter")  # which does not send the form
-            assert names(seen.page) == wanted(text="gpt")
-            keyboard.press("Home")
-            keyboard.type("n")  # the caret stays where it was put
-            assert field.input_value() == "ngpt"
-            assert names(seen.page) == wanted(text="ngpt")
-            field.press("Control+a")
-            field.press("Delete")
-            keyboard.press("Tab")
-            assert root.get_by_label("Way of scaling").evaluate(
-                "(n) => n === document.activeElement"
-            )
-            keyboard.type("q/k")
-            assert names(seen.page) == wanted(scheme="q/k norm")
-            year = root.get_by_role("button", name="year", exact=True)
-            year.focus()
-            keyboard.press("Enter")
-            assert names(seen.page) == wanted(scheme="q/k norm", sort="year")
-            keyboard.press("Space")
-            assert names(seen.page) == wanted(scheme="q/k norm", sort="year", descending=True)
-            assert year.evaluate("(node) => node === document.activeElement")
-            root.get_by_role("button", name="Reset").press("Enter")
-            assert names(seen.page) == wanted()
+    def test_keys_do_all_of_it(self, page: Page) -> None:
+        root, keyboard = figure(page), page.keyboard
+        field = root.get_by_label("Find a model")
+        field.focus()
+        keyboard.type("gpt")
+        keyboard.press("Enter")  # which does not send the form
+        assert names(page) == wanted(text="gpt")
+        keyboard.press("Home")
+        keyboard.type("n")  # the caret stays where it was put
+        assert field.input_value() == "ngpt"
+        assert names(page) == wanted(text="ngpt")
+        field.press("Control+a")
+        field.press("Delete")
+        keyboard.press("Tab")
+        assert root.get_by_label("Way of scaling").evaluate("(n) => n === document.activeElement")
+        keyboard.type("q/k")
+        assert names(page) == wanted(scheme="q/k norm")
+        year = root.get_by_role("button", name="year", exact=True)
+        year.focus()
+        keyboard.press("Enter")
+        assert names(page) == wanted(scheme="q/k norm", sort="year")
+        keyboard.press("Space")
+        assert names(page) == wanted(scheme="q/k norm", sort="year", descending=True)
+        assert year.evaluate("(node) => node === document.activeElement")
+        root.get_by_role("button", name="Reset").press("Enter")
+        assert names(page) == wanted()
 
     def test_a_finger_does_all_of_it(self, browser: Browser, site: Path) -> None:
         size = {"width": PHONE, "height": 800}

@@ -16,7 +16,7 @@ from tests.book.building import BuildResult
 from tests.book.notebooks import BOOK, CHAPTERS, PAGES
 from tests.site import pages
 
-CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
+CONTENT = [f"{page}.html" for page in PAGES]
 # What Sphinx and its extensions make by themselves; the second group only if there is need.
 GENERATED = ["404.html", "genindex.html", "search.html"]
 POSSIBLE = {*GENERATED, "prf-prf.html", "py-modindex.html"}

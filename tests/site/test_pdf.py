@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -181,7 +180,3 @@ def test_a_site_without_a_page_is_refused(sample: Path, tmp_path: Path) -> None:
     (tmp_path / "html" / "index.html").write_text("<p>Nothing</p>", encoding="utf-8")
     with pytest.raises(ValueError, match="no article"):
         Merger(tmp_path / "html", SAMPLE)
-
-
-def test_the_examples_run() -> None:
-    assert doctest.testmod(pdf).failed == 0

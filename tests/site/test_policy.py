@@ -18,7 +18,7 @@ from tests.site.watching import wait_until
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
+CONTENT = [f"{page}.html" for page in PAGES]
 ALL = [*CONTENT, "genindex.html", "search.html"]
 CHAPTER = "chapters/02_variance.html"
 

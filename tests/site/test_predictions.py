@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from attnbook.figures import Choice, Estimate, Sketch
-from attnbook.figures._base import LiveFigure, own_source, shared_source, style_source
+from attnbook.figures._base import LiveFigure
 from attnbook.figures.prediction import NOTCHES, Prediction
 from tests.book.notebooks import NOTEBOOKS, ROOT, read
-from tests.site.test_browser import DESK, KEEP_ONLY, PHONE, SMALL_PHONE, violations, visit
+from tests.site.forms import in_a_notebook, look_for_faults
+from tests.site.test_browser import KEEP_ONLY, PHONE, visit
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Locator, Page
 
 MARK = 'data-figure="prediction"'
 ASKING = [
@@ -129,6 +132,14 @@ def commit(form: Locator, answer: Any) -> None:
     form.get_by_role("button").click()
 
 
+@pytest.fixture
+def page(browser: Browser, site: Path, name: str) -> Iterator[Page]:
+    """Open a page, and look for errors afterwards."""
+    with visit(browser, site / name) as seen:
+        yield seen.page
+    assert not seen.errors, "\n".join(seen.errors)
+
+
 def test_the_pages_are_those_of_the_site(site: Path) -> None:
     found = [path for path in site.rglob("*.html") if MARK in path.read_text(encoding="utf-8")]
     assert sorted(path.relative_to(site).as_posix() for path in found) == sorted(ASKING)
@@ -136,104 +147,86 @@ def test_the_pages_are_those_of_the_site(site: Path) -> None:
 
 @pytest.mark.parametrize("name", ASKING)
 class TestEveryPage:
-    def test_each_answer_gets_the_verdict_that_python_gives(
-        self, browser: Browser, site: Path, name: str
-    ) -> None:
-        with visit(browser, site / name) as seen:
-            for place in seen.page.locator(f"[{MARK}]").all():
-                figure, form = given(place), place.locator("form")
-                first = seen.page.evaluate(PARSE, [figure.markup()])[0]
-                assert form.evaluate(DESCRIBE) == first
-                answers, markups = [], []
-                for answer in answers_to(figure):
-                    figure.answer, figure.committed = answer, True
-                    if figure.verdict()[0] != "ask":
-                        answers.append(answer)
-                        markups.append(figure.markup())
-                assert len(answers) > 2
-                shown = form.evaluate(ANSWER, answers)
-                wanted = seen.page.evaluate(PARSE, markups)
-                for answer, ours, theirs in zip(answers, shown, wanted, strict=True):
-                    assert ours == theirs, answer
-        assert not seen.errors, "\n".join(seen.errors)
+    def test_each_answer_gets_the_verdict_that_python_gives(self, page: Page) -> None:
+        for place in page.locator(f"[{MARK}]").all():
+            figure, form = given(place), place.locator("form")
+            first = page.evaluate(PARSE, [figure.markup()])[0]
+            assert form.evaluate(DESCRIBE) == first
+            answers, markups = [], []
+            for answer in answers_to(figure):
+                figure.answer, figure.committed = answer, True
+                if figure.verdict()[0] != "ask":
+                    answers.append(answer)
+                    markups.append(figure.markup())
+            assert len(answers) > 2
+            shown = form.evaluate(ANSWER, answers)
+            wanted = page.evaluate(PARSE, markups)
+            for answer, ours, theirs in zip(answers, shown, wanted, strict=True):
+                assert ours == theirs, answer
 
-    def test_what_came_out_is_closed_until_the_reader_commits(
-        self, browser: Browser, site: Path, name: str
-    ) -> None:
-        with visit(browser, site / name) as seen:
-            for place in seen.page.locator(f"[{MARK}]").all():
-                form, button = place.locator("form"), place.get_by_role("button")
-                boxes = len(place.evaluate(OUTPUTS))
-                assert boxes or "exercises" in name  # there the solution is closed as it is
-                for answer in a_right_and_a_wrong_answer(given(place)):
-                    assert place.evaluate(OUTPUTS) == [[False, False]] * boxes
-                    assert not place.locator(".told").is_visible()
-                    commit(form, answer)
-                    assert place.evaluate(OUTPUTS) == [[True, True]] * boxes
-                    assert form.locator(".because").is_visible()
-                    assert button.inner_text() == "Try again"
-                    button.click()
-            for summary in seen.page.locator("details.answering > summary").all():
-                summary.click()  # open it anyway
-            assert seen.page.locator("details.answering:not([open])").count() == 0
-        assert not seen.errors, "\n".join(seen.errors)
+    def test_what_came_out_is_closed_until_the_reader_commits(self, page: Page, name: str) -> None:
+        for place in page.locator(f"[{MARK}]").all():
+            form, button = place.locator("form"), place.get_by_role("button")
+            boxes = len(place.evaluate(OUTPUTS))
+            assert boxes or "exercises" in name  # there the solution is closed as it is
+            for answer in a_right_and_a_wrong_answer(given(place)):
+                assert place.evaluate(OUTPUTS) == [[False, False]] * boxes
+                assert not place.locator(".told").is_visible()
+                commit(form, answer)
+                assert place.evaluate(OUTPUTS) == [[True, True]] * boxes
+                assert form.locator(".because").is_visible()
+                assert button.inner_text() == "Try again"
+                button.click()
+        for summary in page.locator("details.answering > summary").all():
+            summary.click()  # open it anyway
+        assert page.locator("details.answering:not([open])").count() == 0
 
 
 @pytest.mark.parametrize("name", SOME)
 class TestEachKind:
-    def test_the_second_tap_of_a_double_one_takes_nothing_back(
-        self, browser: Browser, site: Path, name: str
-    ) -> None:
-        with visit(browser, site / name) as seen:
-            place = seen.page.locator(f"[{MARK}]").first
-            commit(place.locator("form"), a_right_and_a_wrong_answer(given(place))[0])
-            place.get_by_role("button").click()
-            place.get_by_role("button").dblclick()
-            assert place.get_by_role("button").inner_text() == "Try again"
+    def test_the_second_tap_of_a_double_one_takes_nothing_back(self, page: Page) -> None:
+        place = page.locator(f"[{MARK}]").first
+        commit(place.locator("form"), a_right_and_a_wrong_answer(given(place))[0])
+        place.get_by_role("button").click()
+        place.get_by_role("button").dblclick()
+        assert place.get_by_role("button").inner_text() == "Try again"
 
-    def test_who_answers_nothing_or_nonsense_is_asked_kindly(
-        self, browser: Browser, site: Path, name: str
-    ) -> None:
-        with visit(browser, site / name) as seen:
-            for place in seen.page.locator(f"[{MARK}]").all():
-                figure, form = given(place), place.locator("form")
-                unclear = NONSENSE if isinstance(figure, Estimate) else [None]
-                if figure.content.get("unit") == "%":
-                    unclear = [*NONSENSE, "0.5", "1/2", "−0,5"]  # a half, or half a percent?
-                for answer in unclear:
-                    if answer is not None:
-                        form.locator("input").fill(answer)
-                    form.get_by_role("button").click()
-                    assert form.locator(".said").inner_text() == figure.content["wanted"]
-                    assert form.locator(".because").text_content() == ""
-                    assert form.get_by_role("button").inner_text() == "Commit"
-                    assert not any(opened for opened, _ in place.evaluate(OUTPUTS))
-        assert not seen.errors, "\n".join(seen.errors)
+    def test_who_answers_nothing_or_nonsense_is_asked_kindly(self, page: Page) -> None:
+        for place in page.locator(f"[{MARK}]").all():
+            figure, form = given(place), place.locator("form")
+            unclear = NONSENSE if isinstance(figure, Estimate) else [None]
+            if figure.content.get("unit") == "%":
+                unclear = [*NONSENSE, "0.5", "1/2", "−0,5"]  # a half, or half a percent?
+            for answer in unclear:
+                if answer is not None:
+                    form.locator("input").fill(answer)
+                form.get_by_role("button").click()
+                assert form.locator(".said").inner_text() == figure.content["wanted"]
+                assert form.locator(".because").text_content() == ""
+                assert form.get_by_role("button").inner_text() == "Commit"
+                assert not any(opened for opened, _ in place.evaluate(OUTPUTS))
 
-    def test_keys_alone_will_do(self, browser: Browser, site: Path, name: str) -> None:
-        with visit(browser, site / name) as seen:
-            keys = seen.page.keyboard
-            for place in seen.page.locator(f"[{MARK}]").all():
-                form, figure = place.locator("form"), given(place)
-                form.locator("input").first.focus()
-                if isinstance(figure, Estimate):
-                    keys.type("12")
-                elif isinstance(figure, Choice):
-                    keys.press("Space")
-                else:
-                    keys.press("ArrowUp")
-                    keys.press("ArrowUp")
-                    answer = form.locator("input").first.input_value()
-                    assert int(answer) == NOTCHES // 2 + 2
-                while not form.get_by_role("button").evaluate(
-                    "(b) => b === document.activeElement"
-                ):
-                    keys.press("Tab")
-                keys.press("Enter")
-                assert form.locator(".because").is_visible()
-                assert form.get_by_role("button").evaluate("(b) => b === document.activeElement")
-                keys.press("Enter")
-                assert not form.locator(".because").is_visible()
+    def test_keys_alone_will_do(self, page: Page) -> None:
+        keys = page.keyboard
+        for place in page.locator(f"[{MARK}]").all():
+            form, figure = place.locator("form"), given(place)
+            form.locator("input").first.focus()
+            if isinstance(figure, Estimate):
+                keys.type("12")
+            elif isinstance(figure, Choice):
+                keys.press("Space")
+            else:
+                keys.press("ArrowUp")
+                keys.press("ArrowUp")
+                answer = form.locator("input").first.input_value()
+                assert int(answer) == NOTCHES // 2 + 2
+            while not form.get_by_role("button").evaluate("(b) => b === document.activeElement"):
+                keys.press("Tab")
+            keys.press("Enter")
+            assert form.locator(".because").is_visible()
+            assert form.get_by_role("button").evaluate("(b) => b === document.activeElement")
+            keys.press("Enter")
+            assert not form.locator(".because").is_visible()
 
     def test_a_finger_will_do(self, browser: Browser, site: Path, name: str) -> None:
         context = browser.new_context(viewport={"width": PHONE, "height": 900}, has_touch=True)
@@ -301,39 +294,16 @@ class TestEachKind:
             seen.page.evaluate(KEEP_ONLY, f"h1, [{MARK}], details.answering > summary")
             places = seen.page.locator(f"[{MARK}]").all()
 
-            def check(state: str) -> None:
-                for width in (PHONE, DESK):
-                    seen.page.set_viewport_size({"width": width, "height": 900})
-                    assert violations(seen.page) == [], state
-                seen.page.set_viewport_size({"width": SMALL_PHONE, "height": 900})
-                wide = seen.page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= SMALL_PHONE, state
-
-            check("before")
+            look_for_faults(seen.page, "before")
             for place in places:
                 place.get_by_role("button").click()
-            check("asked again")
+            look_for_faults(seen.page, "asked again")
             for turn in (0, 1):
                 for place in places:
                     commit(place.locator("form"), a_right_and_a_wrong_answer(given(place))[turn])
-                check("right" if turn == 0 else "wrong")
+                look_for_faults(seen.page, "right" if turn == 0 else "wrong")
                 for place in places:
                     place.get_by_role("button").click()
-
-
-BLANK = """<!DOCTYPE html><html lang="en"><head><title>T</title><style>{style}</style></head>
-<body><div></div><script type="module">{source}</script></body></html>"""
-MOUNT = """
-const listeners = {};
-globalThis.state = %s;
-figure.render({ el: document.querySelector("div"), model: {
-  get: (name) => state[name],
-  set(name, value) {
-    state[name] = value;
-    (listeners[`change:${name}`] ?? []).forEach((listener) => listener());
-  },
-  on: (event, listener) => (listeners[event] ??= []).push(listener),
-  off() {}, save_changes() {} } });"""
 
 
 @pytest.mark.parametrize(
@@ -348,12 +318,7 @@ def test_in_a_live_notebook_it_works_without_the_page(
     browser: Browser, tmp_path: Path, figure: Prediction, answer: Any
 ) -> None:
     """The widget gets its markup from Python, and Python gets the answer."""
-    own = own_source("prediction").replace("export default", "const figure =")
-    source = f"{shared_source()}\n{own}"
-    mount = MOUNT % json.dumps(figure.values() | {"still": figure.still}).replace("<", r"\u003c")
-    path = tmp_path / "lab.html"
-    path.write_text(BLANK.format(style=style_source("prediction"), source=source + mount))
-    with visit(browser, path) as seen:
+    with visit(browser, in_a_notebook(figure, tmp_path)) as seen:
         form = seen.page.locator("form")
         commit(form, answer)
         figure.answer, figure.committed = answer, True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import re
 import shutil
@@ -15,7 +14,7 @@ from docutils import nodes
 from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node
 
-from _ext import exercises, progress
+from _ext import progress
 from _ext.theme import STATIC
 from attnbook.figures import Ask
 from tests.book.building import build
@@ -39,19 +38,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 LEFT_OUT = shutil.ignore_patterns(
-    *(
-        ".git",
-        ".venv*",
-        ".lighthouse",
-        "_build",
-        "tests",
-        "chapters",
-        "practice",
-        "data",
-        "docs",
-        "*.ipynb",
-    ),
-    *("__pycache__", ".*_cache"),
+    *(".git", ".venv*", ".lighthouse", "_build", "tests", "chapters", "practice", "data", "docs"),
+    *("*.ipynb", "__pycache__", ".*_cache"),
 )
 EXERCISE = """### Title of {name}
 
@@ -193,6 +181,23 @@ def soon(look: Callable[[], Any], wanted: Any) -> None:
     assert found == wanted
 
 
+@pytest.fixture
+def page(browser: Browser, small_site: Path) -> Iterator[Page]:
+    """Open the first chapter from the disk, and look for errors afterwards."""
+    with visit(browser, small_site / ONE) as seen:
+        yield seen.page
+    assert not faults(seen)
+
+
+@pytest.fixture
+def online(browser: Browser, address: str) -> Iterator[Page]:
+    """Open the first chapter from the server, and look for errors afterwards."""
+    with visit(browser, f"{address}/{ONE}") as seen:
+        yield seen.page
+    assert not faults(seen)
+    assert not seen.foreign
+
+
 class TestTheBuild:
     def test_every_page_loads_the_script_that_knows_all_exercises(self, small_site: Path) -> None:
         for name in ("index.html", ONE, TWO, "genindex.html", "search.html"):
@@ -226,12 +231,6 @@ class TestTheBuild:
         progress.add_note(None, document, "page")
         assert not list(document.findall(nodes.raw))
 
-    @pytest.mark.parametrize("module", [progress, exercises])
-    def test_the_examples_of_the_extensions_are_true(self, module: Any) -> None:
-        failed, tried = doctest.testmod(module)
-        assert tried
-        assert not failed
-
     def test_the_site_counts_every_exercise_once(self, site: Path) -> None:
         known = known_in((site / "index.html").read_text("utf-8"))
         for path in site.rglob("*.html"):
@@ -241,51 +240,40 @@ class TestTheBuild:
 
 
 class TestAReader:
-    def test_starts_with_nothing_and_nothing_is_kept(
-        self, browser: Browser, small_site: Path
-    ) -> None:
-        with visit(browser, small_site / ONE) as seen:
-            assert states(seen.page) == ["", "", ""]
-            assert counts(seen.page) == ["0/3", "0/2"]
-            assert solved_here(seen.page) == "0"
-            assert kept(seen.page) is None
-            link = seen.page.locator(".bd-sidebar-primary a.current.internal")
-            assert "0 of 3 exercises solved" in " ".join(link.text_content().split())
-            assert lists(seen.page).first.get_attribute("aria-label") == (
-                "Your progress: Exercise 1.1"
-            )
-        assert not faults(seen)
+    def test_starts_with_nothing_and_nothing_is_kept(self, page: Page) -> None:
+        assert states(page) == ["", "", ""]
+        assert counts(page) == ["0/3", "0/2"]
+        assert solved_here(page) == "0"
+        assert kept(page) is None
+        link = page.locator(".bd-sidebar-primary a.current.internal")
+        assert "0 of 3 exercises solved" in " ".join(link.text_content().split())
+        assert lists(page).first.get_attribute("aria-label") == ("Your progress: Exercise 1.1")
 
     def test_has_tried_what_was_wrong_and_solved_what_was_right(
-        self, browser: Browser, address: str
+        self, online: Page, address: str
     ) -> None:
-        with visit(browser, f"{address}/{ONE}") as seen:
-            form, page = seen.page.locator("form.ask"), seen.page
-            form.locator("input").first.fill("512")
-            form.get_by_role("button").click()
-            assert states(page) == ["tried", "", ""]
-            assert counts(page)[0] == "0/3"
-            for field, text in zip(
-                form.locator("input").all(), ("22.6", "1", "0.0442"), strict=True
-            ):
-                field.fill(text)
-            form.get_by_role("button").click()
-            assert states(page) == ["solved", "", ""]
-            assert counts(page) == ["1/3", "0/2"]
-            assert solved_here(page) == "1"
-            form.locator("input").first.fill("512")
-            form.get_by_role("button").click()
-            assert states(page)[0] == "solved"  # what is solved stays so
-            page.reload()
-            soon(lambda: states(page), ["solved", "", ""])
-            page.goto(f"{address}/{TWO}")
-            soon(lambda: counts(page), ["1/3", "0/2"])
-            assert solved_here(page) == "0"
-            page.goto(f"{address}/index.html")
-            soon(lambda: counts(page), ["1/3", "0/2"])
-            assert kept(page) == {"ex-spread": "solved"}
-        assert not faults(seen)
-        assert not seen.foreign
+        form, page = online.locator("form.ask"), online
+        form.locator("input").first.fill("512")
+        form.get_by_role("button").click()
+        assert states(page) == ["tried", "", ""]
+        assert counts(page)[0] == "0/3"
+        for field, text in zip(form.locator("input").all(), ("22.6", "1", "0.0442"), strict=True):
+            field.fill(text)
+        form.get_by_role("button").click()
+        assert states(page) == ["solved", "", ""]
+        assert counts(page) == ["1/3", "0/2"]
+        assert solved_here(page) == "1"
+        form.locator("input").first.fill("512")
+        form.get_by_role("button").click()
+        assert states(page)[0] == "solved"  # what is solved stays so
+        page.reload()
+        soon(lambda: states(page), ["solved", "", ""])
+        page.goto(f"{address}/{TWO}")
+        soon(lambda: counts(page), ["1/3", "0/2"])
+        assert solved_here(page) == "0"
+        page.goto(f"{address}/index.html")
+        soon(lambda: counts(page), ["1/3", "0/2"])
+        assert kept(page) == {"ex-spread": "solved"}
 
     def test_sets_it_by_hand(self, browser: Browser, small_site: Path) -> None:
         with visit(browser, small_site / TWO) as seen:
@@ -312,86 +300,69 @@ class TestAReader:
             ("tried", True, "solved"),
         ],
     )
-    def test_is_judged(
-        self, browser: Browser, small_site: Path, before: str, passed: bool, after: str
-    ) -> None:
-        with visit(browser, small_site / ONE) as seen:
-            lists(seen.page).nth(1).select_option(before)
-            seen.page.evaluate(JUDGE, ["second", passed])
-            assert states(seen.page) == ["", after, ""]
+    def test_is_judged(self, page: Page, before: str, passed: bool, after: str) -> None:
+        lists(page).nth(1).select_option(before)
+        page.evaluate(JUDGE, ["second", passed])
+        assert states(page) == ["", after, ""]
 
-    def test_of_another_exercise_moves_nothing(self, browser: Browser, small_site: Path) -> None:
-        with visit(browser, small_site / ONE) as seen:
-            seen.page.evaluate(JUDGE, ["unknown", True])
-            assert kept(seen.page) is None
-        assert not faults(seen)
+    def test_of_another_exercise_moves_nothing(self, page: Page) -> None:
+        page.evaluate(JUDGE, ["unknown", True])
+        assert kept(page) is None
 
-    def test_clears_it_after_a_second_press(self, browser: Browser, address: str) -> None:
-        with visit(browser, f"{address}/{ONE}") as seen:
-            keep(seen.page, '{"ex-spread": "solved", "ex-fifth": "tried"}')
-            seen.page.reload()
-            wait_until(seen.page, "document.querySelector('.progress-count').textContent === '1/3'")
-            button = seen.page.get_by_role("button", name="Clear it all")
-            assert not button.is_visible()
-            summary = seen.page.get_by_text("Clear my progress")
-            summary.focus()
-            seen.page.keyboard.press("Enter")
-            assert counts(seen.page) == ["1/3", "0/2"]
-            button.click()
-            assert counts(seen.page) == ["0/3", "0/2"]
-            assert states(seen.page) == ["", "", ""]
-            assert solved_here(seen.page) == "0"
-            assert kept(seen.page) is None
-            assert not button.is_visible()
-            assert summary.evaluate("(node) => node === document.activeElement")
-            seen.page.goto(f"{address}/{TWO}")
-            soon(lambda: states(seen.page), ["", ""])
-            assert counts(seen.page) == ["0/3", "0/2"]
+    def test_clears_it_after_a_second_press(self, online: Page, address: str) -> None:
+        keep(online, '{"ex-spread": "solved", "ex-fifth": "tried"}')
+        online.reload()
+        wait_until(online, "document.querySelector('.progress-count').textContent === '1/3'")
+        button = online.get_by_role("button", name="Clear it all")
+        assert not button.is_visible()
+        summary = online.get_by_text("Clear my progress")
+        summary.focus()
+        online.keyboard.press("Enter")
+        assert counts(online) == ["1/3", "0/2"]
+        button.click()
+        assert counts(online) == ["0/3", "0/2"]
+        assert states(online) == ["", "", ""]
+        assert solved_here(online) == "0"
+        assert kept(online) is None
+        assert not button.is_visible()
+        assert summary.evaluate("(node) => node === document.activeElement")
+        online.goto(f"{address}/{TWO}")
+        soon(lambda: states(online), ["", ""])
+        assert counts(online) == ["0/3", "0/2"]
 
-    def test_with_two_windows_sees_the_same_in_both(
-        self, browser: Browser, small_site: Path
-    ) -> None:
-        with visit(browser, small_site / ONE) as seen:
-            other = seen.page.context.new_page()
-            other.goto((small_site / TWO).as_uri())
-            lists(seen.page).first.select_option("solved")
-            wait_until(other, "document.querySelector('.progress-count').textContent === '1/3'")
-            lists(other).first.select_option("tried")
-            soon(lambda: kept(other), {"ex-spread": "solved", "ex-fourth": "tried"})
+    def test_with_two_windows_sees_the_same_in_both(self, page: Page, small_site: Path) -> None:
+        other = page.context.new_page()
+        other.goto((small_site / TWO).as_uri())
+        lists(page).first.select_option("solved")
+        wait_until(other, "document.querySelector('.progress-count').textContent === '1/3'")
+        lists(other).first.select_option("tried")
+        soon(lambda: kept(other), {"ex-spread": "solved", "ex-fourth": "tried"})
 
 
 class TestABrowser:
-    def test_that_keeps_rubbish_starts_anew(self, browser: Browser, address: str) -> None:
-        with visit(browser, f"{address}/{ONE}") as seen:
-            for text in RUBBISH:
-                keep(seen.page, text)
-                seen.page.reload()
-                soon(lambda: kept_text(seen.page), text)
-                soon(lambda: states(seen.page), ["", "", ""])
-                assert counts(seen.page) == ["0/3", "0/2"], text
-                lists(seen.page).last.select_option("tried")
-                assert kept(seen.page) == {"ex-third": "tried"}, text
-        assert not faults(seen)
+    def test_that_keeps_rubbish_starts_anew(self, online: Page) -> None:
+        for text in RUBBISH:
+            keep(online, text)
+            online.reload()
+            soon(lambda: kept_text(online), text)
+            soon(lambda: states(online), ["", "", ""])
+            assert counts(online) == ["0/3", "0/2"], text
+            lists(online).last.select_option("tried")
+            assert kept(online) == {"ex-third": "tried"}, text
 
-    def test_that_may_keep_nothing_shows_nothing(self, browser: Browser, small_site: Path) -> None:
-        with visit(browser, small_site / ONE) as seen:
-            seen.page.add_init_script(REFUSE % (["getItem", "setItem", "removeItem"], KEY))
-            seen.page.reload()
-            assert lists(seen.page).count() == 0
-            assert counts(seen.page) == []
-            assert not seen.page.locator(".progress-note").is_visible()
-            seen.page.evaluate(JUDGE, ["spread", True])
-        assert not faults(seen)
+    def test_that_may_keep_nothing_shows_nothing(self, page: Page) -> None:
+        page.add_init_script(REFUSE % (["getItem", "setItem", "removeItem"], KEY))
+        page.reload()
+        assert lists(page).count() == 0
+        assert counts(page) == []
+        assert not page.locator(".progress-note").is_visible()
+        page.evaluate(JUDGE, ["spread", True])
 
-    def test_that_is_full_shows_it_as_long_as_the_page_is_open(
-        self, browser: Browser, small_site: Path
-    ) -> None:
-        with visit(browser, small_site / ONE) as seen:
-            seen.page.add_init_script(REFUSE % (["setItem", "removeItem"], KEY))
-            seen.page.reload()
-            seen.page.evaluate(JUDGE, ["spread", True])
-            assert counts(seen.page) == ["1/3", "0/2"]
-        assert not faults(seen)
+    def test_that_is_full_shows_it_as_long_as_the_page_is_open(self, page: Page) -> None:
+        page.add_init_script(REFUSE % (["setItem", "removeItem"], KEY))
+        page.reload()
+        page.evaluate(JUDGE, ["spread", True])
+        assert counts(page) == ["1/3", "0/2"]
 
     def test_without_scripts_shows_nothing(self, browser: Browser, small_site: Path) -> None:
         with visit(browser, small_site / ONE, scripts=False) as seen:

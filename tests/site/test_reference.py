@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pickle
-import pkgutil
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-import attnbook
 import attnlib
 from _ext import attnlib_reference as reference
+from tests.book.test_reference import STEMS
 from tests.site import pages
 
-NOT_DESCRIBED = {"chapters"}
-"""What chapters compute with attnlib is read where it is: each part has one caller."""
-STEMS = sorted(
-    module.name
-    for package in (attnlib, attnbook)
-    for module in pkgutil.iter_modules(package.__path__)
-    if module.name[0] != "_" and module.name not in NOT_DESCRIBED
-)
 SECTIONS = ("Parameters", "Returns", "Raises")
 # what reStructuredText and numpydoc leave where they were not understood
 TRACES = ("-----", ":func:", ":doc:", ".. [", "]_")
@@ -85,9 +76,7 @@ def entry_problems(entry: Tag, docstring: str) -> list[str]:
     ]
     if ">>> " in docstring and not entry.select("div.highlight"):
         problems.append("no example")
-    return problems + [
-        f"{trace!r} is left" for trace in ("-----", ":func:", ".. [") if trace in text
-    ]
+    return problems + [f"{trace!r} is left" for trace in TRACES if trace in text]
 
 
 def test_every_public_name_has_one_entry(described: dict[str, Tag]) -> None:

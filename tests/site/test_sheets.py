@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import doctest
 import io
 import json
 import logging
@@ -17,7 +16,7 @@ from PIL import Image
 from sphinx.errors import ExtensionError
 
 from _ext import finishing
-from _ext.finishing import icons, images, policy, scripts, sheets
+from _ext.finishing import icons, images, sheets
 from tests.book.notebooks import CHAPTERS
 from tests.site import pages
 
@@ -111,13 +110,6 @@ def test_a_sheet_takes_in_those_that_it_imports(tmp_path: Path) -> None:
         page = '<link rel="stylesheet" href="../s/a.css?v=1" />\n<p>'
         said = sheets.place(page + PAGE, "chapters/a.html", "", library)
         assert said.startswith("<style>a{top:0}a{x:y}</style>\n<p>")
-
-
-@pytest.mark.parametrize("module", [icons, policy, scripts])
-def test_the_examples_of_the_extensions_are_true(module: object) -> None:
-    failed, tried = doctest.testmod(module)
-    assert tried
-    assert not failed
 
 
 def test_cutting_a_font_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
