@@ -123,28 +123,14 @@ class Outcome:
 
 @dataclass
 class Trial:
-    """One student's work at one question.
-
-    Parameters
-    ----------
-    assignment, question : str
-        What is answered.
-    source : str
-        The answer cell.
-    student_id : str
-        What the student typed.
-    judged_as : str, optional
-        Whom the roster says it is; the same if not given.
-    end : int
-        0 or 1 to put all personal numbers to an end of their ranges.
-    """
+    """One student's work at one question."""
 
     assignment: str
     question: str
-    source: str
-    student_id: str = STUDENT
-    judged_as: str | None = None
-    end: int = -1
+    source: str  # the answer cell
+    student_id: str = STUDENT  # what the student typed
+    judged_as: str | None = None  # whom the roster says it is; the same if not given
+    end: int = -1  # 0 or 1 to put all personal numbers to an end of their ranges
 
     def __post_init__(self) -> None:
         """Run what the instructor runs; nothing of the student yet."""

@@ -13,24 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Variant:
-    """An answer to one question.
+    """An answer to one question."""
 
-    Parameters
-    ----------
-    name : str
-        What is unusual about it, in a few words; unique among the answers to the question.
-    source : str
-        The answer cell.
-    earned : float
-        The share of the points that it is to earn.
-    says : str
-        Words of the message that the student gets who does not earn all of them.
-    """
-
-    name: str
-    source: str
-    earned: float = 1.0
-    says: str = ""
+    name: str  # what is unusual about it; unique among the answers to the question
+    source: str  # the answer cell
+    earned: float = 1.0  # the share of the points that it is to earn
+    says: str = ""  # words of the message that the student gets who does not earn all of them
 
 
 def exchanged(source: str, *changes: tuple[str, str]) -> str:
