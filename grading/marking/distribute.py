@@ -112,15 +112,12 @@ def _mark_safely(submission: Submission, problem_set: ProblemSet, conditions: Co
     except SandboxUnavailable as failure:
         if not conditions.unsafe and why_unavailable():
             raise
-        reason = f"its sandbox did not start: {failure}"[:300]
-        return without_points(
-            submission, problem_set, "needs-review", reason, for_student=OUR_FAULT
-        )
+        reason = f"its sandbox did not start: {failure}"
     except Exception as failure:  # noqa: BLE001, one submission must not stop the others
-        reason = f"the grader itself failed: {type(failure).__name__}: {failure}"[:300]
-        return without_points(
-            submission, problem_set, "needs-review", reason, for_student=OUR_FAULT
-        )
+        reason = f"the grader itself failed: {type(failure).__name__}: {failure}"
+    return without_points(
+        submission, problem_set, "needs-review", reason[:300], for_student=OUR_FAULT
+    )
 
 
 def mark_all(
@@ -168,7 +165,9 @@ class _UnderWay:
         workers = len(self.client.nthreads())
         _replace_given_up(self.client, workers)
         places = AHEAD * max(1, workers)
-        while len(self.running) < places and (batch := _next(self.again, fresh)):
+        while len(self.running) < places and (
+            batch := self.again.popleft() if self.again else next(fresh, None)
+        ):
             self.send(batch)
         if not self.running and self.alone:
             self.send(self.alone.popleft())
@@ -230,11 +229,6 @@ def _batched(
             return
         yield batch
         taken += len(batch)
-
-
-def _next(again: deque[Batch], fresh: Iterator[Batch]) -> Batch | None:
-    """Return what has to be sent again, or else what is new, or None at the end."""
-    return again.popleft() if again else next(fresh, None)
 
 
 def _finished(running: Mapping[Future, Batch], conditions: Conditions) -> list[Future]:

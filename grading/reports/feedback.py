@@ -248,8 +248,15 @@ def _formula(tex: str, *, display: bool = False) -> str:
 
 def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
     """Return what is said of one question."""
-    verdict, words = _verdict(mark)
     points = "–" if mark.points is None else _points(mark.points)
+    if mark.points is None:
+        verdict, words = "waiting", "waits for a mark by hand"
+    elif mark.points >= mark.maximum:
+        verdict, words = "full", "all points"
+    elif mark.points > 0:
+        verdict, words = "part", "part of the points"
+    else:
+        verdict, words = "none", "no points"
     return Row(
         mark.question,
         _title(problem_set, mark.question),
@@ -259,15 +266,6 @@ def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
         _words(mark.message),
         f"#{_identifier(mark.question)}" if mark.question in anchors else "",
     )
-
-
-def _verdict(mark: Mark) -> tuple[str, str]:
-    """Return the kind of a mark, and the words for it."""
-    if mark.points is None:
-        return "waiting", "waits for a mark by hand"
-    if mark.points >= mark.maximum:
-        return "full", "all points"
-    return ("part", "part of the points") if mark.points > 0 else ("none", "no points")
 
 
 def _title(problem_set: ProblemSet, question: str) -> Markup:
@@ -354,12 +352,7 @@ def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
         return _code(source)
     if cell.kind == "markdown":
         return _markdown(source, given=cell.role in GIVEN, formulas=formulas)
-    return _plain(source)
-
-
-def _plain(text: str) -> Markup:
-    """Return text as it stands."""
-    return Markup("<pre>{}</pre>").format(text)
+    return Markup("<pre>{}</pre>").format(source)
 
 
 @lru_cache(maxsize=128)
