@@ -118,12 +118,9 @@ class Row:
 class Block:
     """A cell, ready for the template."""
 
-    role: str
-    label: str
-    folded: bool
+    cell: ShownCell
     heading: Markup
     body: Markup
-    alternative: str
     identifier: str = ""
     outputs: list[tuple[str, str]] = field(default_factory=list)
     check: Markup | None = None
@@ -156,6 +153,7 @@ def page(
     blocks, left_out = _blocks(cells if graded else (), {row.name: row for row in rows})
     return _template().render(
         style=_style(),
+        given=GIVEN,
         title=problem_set.name.replace("_", " ").capitalize(),
         student=student,
         status=status,
@@ -308,14 +306,8 @@ def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block
     """Return a cell for the template."""
     given = cell.role in GIVEN
     heading, source = _parted(cell.source) if given and cell.kind != "code" else ("", cell.source)
-    block = Block(
-        cell.role,
-        _label(cell),
-        given,
-        _markdown(visible(heading), given=True),
-        _body(cell, source, formulas=formulas),
-        f"output of cell {cell.name}" if cell.name else "output of a cell that you added",
-    )
+    rendered = _markdown(visible(heading), given=True)
+    block = Block(cell, rendered, _body(cell, source, formulas=formulas))
     if cell.kind == "code":
         block.outputs = _outputs(cell)
     if cell.role == "check":
@@ -329,20 +321,6 @@ def _parted(source: str) -> tuple[str, str]:
     """Return the heading that a text begins with, and the rest."""
     found = TITLE.match(source)
     return (found[1], source[found.end() :].strip()) if found else ("", source)
-
-
-def _label(cell: ShownCell) -> str:
-    """Return what is written above a cell."""
-    text = "The question" if cell.question else "Text of the problem set"
-    code = "Code of the problem set"
-    labels = {
-        "identity": "Your student number",
-        "answer": f"Your answer to {cell.question}",
-        "by hand": f"Your answer to {cell.question}",
-        "own": "Added by you",
-        "check": f"The public check of {cell.question}",
-    }
-    return labels.get(cell.role, code if cell.kind == "code" else text)
 
 
 def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
