@@ -163,7 +163,9 @@ class _UnderWay:
     def send_all(self, fresh: Iterator[Batch]) -> bool:
         """Send what there is room for, and return whether anything is under way."""
         workers = len(self.client.nthreads())
-        _replace_given_up(self.client, workers)
+        wanted = len(getattr(self.client.cluster, "worker_spec", ()))
+        if workers < wanted:  # Dask has waited for some of ours in vain
+            self.client.cluster.scale(wanted)  # does nothing while one is on its way
         places = AHEAD * max(1, workers)
         while len(self.running) < places and (
             batch := self.again.popleft() if self.again else next(fresh, None)
@@ -195,13 +197,6 @@ class _UnderWay:
         for each in retry:
             (self.alone if each.tries == TRIES else self.again).append(each)
         return results
-
-
-def _replace_given_up(client: Client, workers: int) -> None:
-    """See to it that workers of ours are replaced if Dask waited for them in vain."""
-    wanted = len(getattr(client.cluster, "worker_spec", ()))
-    if workers < wanted:
-        client.cluster.scale(wanted)  # does nothing while one is on its way
 
 
 def batch_size(left: int, workers: int, size: int = BATCH) -> int:

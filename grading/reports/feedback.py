@@ -78,6 +78,7 @@ TOKENS = (
     (token.Name.Function, "f"),
     (token.Name.Class, "f"),
 )
+LEXER = PythonLexer(stripnl=False, ensurenl=False)
 LONG_GAP = re.compile(r"\s{100}")
 HEADLINES: dict[Status, str] = {
     "graded": "Marked",
@@ -152,8 +153,6 @@ def page(
     waiting = [mark for mark in marks if mark.points is None]
     blocks, left_out = _blocks(cells if graded else (), {row.name: row for row in rows})
     return _template().render(
-        style=_style(),
-        given=GIVEN,
         title=problem_set.name.replace("_", " ").capitalize(),
         student=student,
         status=status,
@@ -198,13 +197,10 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # the style sheet is ours
+    style = Markup((HERE / "feedback.css").read_text(encoding="utf-8"))  # noqa: S704
+    environment.globals |= {"style": style, "given": GIVEN}
     return environment.from_string((HERE / "feedback.html").read_text(encoding="utf-8"))
-
-
-@cache
-def _style() -> Markup:
-    """Return the style sheet, which is ours."""
-    return Markup((HERE / "feedback.css").read_text(encoding="utf-8"))  # noqa: S704
 
 
 def _points(points: float) -> str:
@@ -304,8 +300,10 @@ def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[B
 
 def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block:
     """Return a cell for the template."""
-    given = cell.role in GIVEN
-    heading, source = _parted(cell.source) if given and cell.kind != "code" else ("", cell.source)
+    heading, source = "", cell.source
+    # the heading that a text of the problem set begins with is not folded
+    if cell.role in GIVEN and cell.kind != "code" and (found := TITLE.match(source)):
+        heading, source = found[1], source[found.end() :].strip()
     rendered = _markdown(visible(heading), given=True)
     block = Block(cell, rendered, _body(cell, source, formulas=formulas))
     if cell.kind == "code":
@@ -315,12 +313,6 @@ def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block
     if cell.role in ("check", "by hand"):
         block.row = rows.get(str(cell.question))
     return block
-
-
-def _parted(source: str) -> tuple[str, str]:
-    """Return the heading that a text begins with, and the rest."""
-    found = TITLE.match(source)
-    return (found[1], source[found.end() :].strip()) if found else ("", source)
 
 
 def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
@@ -348,16 +340,10 @@ def _colored(source: str) -> Markup:
     if LONG_GAP.search(source):
         return escape(source)
     parts = []
-    for kind, text in _lexer().get_tokens(source.strip("\n")):
+    for kind, text in LEXER.get_tokens(source.strip("\n")):
         name = _kind(kind)
         parts.append(f'<span class="{name}">{escape(text)}</span>' if name else str(escape(text)))
     return Markup("".join(parts))  # noqa: S704, each part is escaped above
-
-
-@cache
-def _lexer() -> PythonLexer:
-    """Return the lexer of Python."""
-    return PythonLexer(stripnl=False, ensurenl=False)
 
 
 @cache
@@ -473,7 +459,9 @@ def _output(output: Mapping[str, Any]) -> list[tuple[str, str]]:
         name = "stderr" if output.get("name") == "stderr" else "text"
         return _texts(name, _lines(output.get("text")))
     if kind == "error":
-        return [("error", _raised(output)), *_texts("traceback", _traceback(output))]
+        lines = output.get("traceback")
+        trace = "\n".join(map(_joined, lines)) if isinstance(lines, list) else ""
+        return [("error", _raised(output)), *_texts("traceback", trace)]
     data = output.get("data")
     if not isinstance(data, Mapping):
         return []
@@ -504,12 +492,6 @@ def _raised(output: Mapping[str, Any]) -> str:
     """Return the last line of a traceback."""
     name, value = _joined(output.get("ename")), _joined(output.get("evalue"))
     return _cut(f"{name}: {value}" if value else name or "an error", LONGEST_MESSAGE)
-
-
-def _traceback(output: Mapping[str, Any]) -> str:
-    """Return the lines of a traceback."""
-    lines = output.get("traceback")
-    return "\n".join(_joined(line) for line in lines) if isinstance(lines, list) else ""
 
 
 def _image(text: str) -> str:

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
     Table = tuple[Iterable[Result], Sequence[Question]]
 
-__all__ = [
-    "everyone",
-    "grades_rows",
-    "open_questions",
-    "write_canvas",
-    "write_grades",
-    "write_moodle",
-]
-
 # what a spreadsheet takes for the beginning of a formula, also in its full-width forms
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 LONGEST = 2000

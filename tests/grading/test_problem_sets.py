@@ -8,7 +8,7 @@ import re
 import sys
 import types
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from tests.grading.trial import (
     STUDENT,
     STUDENTS,
     Trial,
+    answered,
     cells,
     checked,
     notebook,
@@ -299,17 +300,7 @@ def exchanged(value: Any, path: tuple[Any, ...], by: Any) -> Any:
 @pytest.fixture(scope="module")
 def right_answers() -> Callable[[str, str], tuple[Trial, Any, dict[str, Any]]]:
     """Return what gives a trial, its right answer, and what was asked; each made once."""
-    kept: dict[tuple[str, str], tuple[Trial, Any, dict[str, Any]]] = {}
-
-    def right(assignment: str, question: str) -> tuple[Trial, Any, dict[str, Any]]:
-        if (assignment, question) not in kept:
-            trial = solved(assignment, question)
-            asked = trial.asked()
-            run(trial.source, trial.inside)
-            kept[assignment, question] = (trial, trial.given(asked), asked)
-        return kept[assignment, question]
-
-    return right
+    return cache(answered)
 
 
 @pytest.mark.parametrize(("assignment", "question"), QUESTIONS)

@@ -201,3 +201,13 @@ def run(source: str, namespace: dict[str, Any]) -> None:
 def solved(assignment: str, question: str, **how: Any) -> Trial:
     """Return a trial of the solution that the source notebook has."""
     return Trial(assignment, question, solution(assignment, question), **how)
+
+
+def answered(
+    assignment: str, question: str, seed: int = 0, **how: Any
+) -> tuple[Trial, dict[str, Any], dict[str, Any]]:
+    """Return a trial of the solution, what it hands over, and what was asked."""
+    trial = solved(assignment, question, **how)
+    asked = trial.asked(seed)
+    run(trial.source, trial.inside)
+    return trial, trial.given(asked), asked
