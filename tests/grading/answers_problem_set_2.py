@@ -1,4 +1,4 @@
-"""Answers to problem set 2, right ones in unusual form and wrong ones as students write them."""
+"""Answers to problem set 2 as students write them; `changed` says how to read them."""
 
 from __future__ import annotations
 
