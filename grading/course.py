@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,36 +138,22 @@ def _mark(
             for result in _recorded(order.out, book, run, results, notes):
                 progress.add(result)
 
-        waiting = _Peeked(fresh())
-        if waiting:
+        waiting = fresh()
+        first = next(waiting, None)
+        if first is not None:
             with distribute.cluster(order.workers, order.scheduler) as client:
                 for results in distribute.mark_all(
-                    client, waiting, sets, conditions, count=len(collection), work=work
+                    client,
+                    chain([first], waiting),
+                    sets,
+                    conditions,
+                    count=len(collection),
+                    work=work,
                 ):
                     write([*ready, *results])
                     ready.clear()
         write(ready)
     return notes
-
-
-class _Peeked:
-    """An iterator that can tell whether anything comes at all.
-
-    Its first element is taken at once.
-    """
-
-    def __init__(self, iterator: Iterator[Submission]) -> None:
-        self._rest = iterator
-        self._first = list(next(([each] for each in iterator), []))
-
-    def __bool__(self) -> bool:
-        """Return whether there is a first element."""
-        return bool(self._first)
-
-    def __iter__(self) -> Iterator[Submission]:
-        """Give everything, the first element first."""
-        yield from self._first
-        yield from self._rest
 
 
 def _recorded(

@@ -44,25 +44,13 @@ class Entry:
 def named_series(drawn: Any) -> list[tuple[str, np.ndarray]]:
     """Return the series of a figure by their names.
 
-    What was drawn in several calls, such as five points one by one, comes out as one series.
-
-    Parameters
-    ----------
-    drawn : dict
-        What came from the sandbox: ``pieces``, a list of dictionaries with ``label``, ``color``,
-        ``shape``, ``x`` and ``y``, and ``entries``, one with ``text``, ``color`` and ``shape``.
-        Nothing in it is trusted: what has another form is left out.
-
-    Returns
-    -------
-    list of tuple
-        Name and points, an array of shape (n, 2) sorted by the first column; first what the
-        legend names, in its order, then the artists that have a label, by that.
-
-    Raises
-    ------
-    Wrong
-        If there are so many pieces that nobody could tell them apart.
+    `drawn` came from the sandbox: ``pieces``, a list of dictionaries with ``label``, ``color``,
+    ``shape``, ``x`` and ``y``, and ``entries``, one with ``text``, ``color`` and ``shape``. Nothing
+    in it is trusted: what has another form is left out. Each series comes as its name and points,
+    an array of shape (n, 2) sorted by the first column; first what the legend names, in its order,
+    then the artists that have a label, by that. What was drawn in several calls, such as five
+    points one by one, comes out as one series. Raises `Wrong` if there are so many pieces that
+    nobody could tell them apart.
 
     Examples
     --------

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
 
 import nbgrader.api as nb
@@ -109,6 +108,7 @@ class _ByHand(NamedTuple):
 
 _Key = tuple[type[Any], str]
 _Entered = dict[tuple[str, str], _ByHand]
+_Points = dict[tuple[str, str], float | None]
 
 
 class Book:
@@ -134,16 +134,7 @@ class Book:
         """Return the open gradebook."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close the gradebook."""
-        self.close()
-
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Give the connections back."""
         self._gradebook.close()
 
@@ -158,12 +149,17 @@ class Book:
         self._prepared.pop(problem_set.name, None)
         with writing(self._engine) as connection, Session(connection) as session:
             notebook_id = _store_notebook(session, problem_set)
-            stored = _stored_cells(session, notebook_id)
+            stored: dict[_Key, Any] = {
+                (kind, cell.name): cell
+                for kind in (nb.GradeCell, nb.SolutionCell, nb.SourceCell)
+                for cell in session.scalars(select(kind).where(kind.notebook_id == notebook_id))
+            }
             wanted = _wanted_cells(problem_set.released.cells)
-            before = {key: getattr(cell, "max_score", 0.0) for key, cell in stored.items()}
-            after = {key: values.get("max_score", 0.0) for key, values in wanted.items()}
+            before = {(*key, getattr(cell, "max_score", 0.0)) for key, cell in stored.items()}
+            after = {(*key, values.get("max_score", 0.0)) for key, values in wanted.items()}
             outdated = 0
-            if stored and _questions_differ(before, after):
+            # a source cell gives no points
+            if stored and any(kind is not nb.SourceCell for kind, *_ in before ^ after):
                 outdated = _outdate(connection, problem_set.name)
             _store_cells(session, notebook_id, stored, wanted)
         return outdated
@@ -287,7 +283,13 @@ class Book:
             rows = connection.execute(query).all()
             students = [row.student_id for row in rows]
             points = _points(connection, assignment, students)
-            comments = _comments(connection, assignment, students)
+            # what people wrote to the students in formgrader
+            comments = {
+                (student, cell): comment
+                for student, cell, comment in _of_students(
+                    connection, assignment, students, COMMENT, COMMENT.c.manual_comment
+                )
+            }
         return [_result(row, points, comments) for row in rows]
 
 
@@ -361,16 +363,6 @@ def _store_notebook(session: Session, problem_set: ProblemSet) -> str:
     return notebook.id
 
 
-def _stored_cells(session: Session, notebook_id: str) -> dict[_Key, Any]:
-    """Return the cells of a notebook that nbgrader has, by kind and name."""
-    kinds = (nb.GradeCell, nb.SolutionCell, nb.SourceCell)
-    return {
-        (kind, cell.name): cell
-        for kind in kinds
-        for cell in session.scalars(select(kind).where(kind.notebook_id == notebook_id))
-    }
-
-
 def _wanted_cells(cells: Iterable[NotebookNode]) -> dict[_Key, dict[str, Any]]:
     """Return what nbgrader stores of the cells of a notebook, by kind and name."""
     wanted: dict[_Key, dict[str, Any]] = {}
@@ -390,15 +382,6 @@ def _wanted_cells(cells: Iterable[NotebookNode]) -> dict[_Key, dict[str, Any]]:
                 "checksum": marks.get("checksum"),
             }
     return wanted
-
-
-def _questions_differ(before: dict[_Key, float], after: dict[_Key, float]) -> bool:
-    """Return whether other cells than before are answered or give points, or other points."""
-    first, second = (
-        {(*key, points) for key, points in cells.items() if key[0] is not nb.SourceCell}
-        for cells in (before, after)
-    )
-    return first != second
 
 
 def _store_cells(
@@ -690,17 +673,24 @@ def _row(result: Result, run: str) -> dict[str, Any]:
     }
 
 
-def _points(
-    connection: Connection, assignment: str, students: list[str]
-) -> dict[tuple[str, str], float | None]:
-    """Return what each question earned, by student and question; None where it is open."""
-    query = (
-        _of_cells(GRADE, GRADE.c.auto_score, GRADE.c.manual_score, GRADE.c.extra_credit)
+def _of_students(
+    connection: Connection, assignment: str, students: list[str], table: Any, *columns: Any
+) -> Iterable[Row[Any]]:
+    """Return columns of nbgrader's grades or comments for some students of a problem set."""
+    return connection.execute(
+        _of_cells(table, *columns)
         .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
         .where(ASSIGNMENT.c.name == assignment, SUBMISSION.c.student_id.in_(students))
     )
-    points = {}
-    for student, cell, checked, by_hand, extra in connection.execute(query):
+
+
+def _points(connection: Connection, assignment: str, students: list[str]) -> _Points:
+    """Return what each question earned, by student and question; None where it is open."""
+    columns = (GRADE.c.auto_score, GRADE.c.manual_score, GRADE.c.extra_credit)
+    points: _Points = {}
+    for student, cell, checked, by_hand, extra in _of_students(
+        connection, assignment, students, GRADE, *columns
+    ):
         decided = checked if by_hand is None else by_hand
         points[student, cell.removesuffix(CHECK)] = (
             None if decided is None else decided + (extra or 0.0)
@@ -708,25 +698,7 @@ def _points(
     return points
 
 
-def _comments(
-    connection: Connection, assignment: str, students: list[str]
-) -> dict[tuple[str, str], str]:
-    """Return what people wrote to the students in formgrader, by student and question."""
-    query = (
-        _of_cells(COMMENT, COMMENT.c.manual_comment)
-        .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
-        .where(ASSIGNMENT.c.name == assignment, SUBMISSION.c.student_id.in_(students))
-    )
-    return {
-        (student, cell): comment for student, cell, comment in connection.execute(query) if comment
-    }
-
-
-def _result(
-    row: Row[Any],
-    points: dict[tuple[str, str], float | None],
-    comments: dict[tuple[str, str], str],
-) -> Result:
+def _result(row: Row[Any], points: _Points, comments: dict[tuple[str, str], str | None]) -> Result:
     """Return a result as it is recorded; what a person wrote stands for what a check said."""
     marks = tuple(
         Mark(

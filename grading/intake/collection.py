@@ -121,35 +121,18 @@ def _content(file: File, read: Reader) -> tuple[bytes | None, tuple[Status, str]
 
 
 def collect(submissions: Path, roster: Roster | None, assignments: Sequence[str]) -> Collection:
-    """Find out what came from whom.
+    """Find out what came from whom: first those on the roster, in its order, then all others.
 
-    Parameters
-    ----------
-    submissions : pathlib.Path
-        A zip of Canvas or Moodle, such a zip extracted, a folder as nbgrader has it,
-        ``<student>/<assignment>/<notebook>.ipynb`` or ``<student>/<notebook>.ipynb``, or one of
-        ``<student>.ipynb``. A folder around all of it does not matter.
-    roster : Roster or None
-        Who takes the course. Without it each name is a student; the files of a platform are then
-        all left to a human, since nothing says what the platform's numbers mean.
-    assignments : sequence of str
-        The problem sets. If there is one, everything answers it; otherwise a folder, the
-        notebook's name or else the name of the zip has to say which.
+    `submissions` is a zip of Canvas or Moodle, such a zip extracted, a folder as nbgrader has it,
+    ``<student>/<assignment>/<notebook>.ipynb`` or ``<student>/<notebook>.ipynb``, or one of
+    ``<student>.ipynb``. A folder around all of it does not matter. Without a roster each name is a
+    student; the files of a platform are then all left to a human, since nothing says what the
+    platform's numbers mean. If there is one problem set, everything answers it; otherwise a folder,
+    the notebook's name or else the name of the zip has to say which.
 
-    Returns
-    -------
-    Collection
-        The submissions in the order of the roster, then whom it does not list; and the notes.
-
-    Raises
-    ------
-    ValueError
-        If there is no such folder, the zip is damaged, or no problem set is given.
-
-    Notes
-    -----
     Two different notebooks of one student for one problem set are left to a human, unless Canvas
-    says that they are one file uploaded again: then the newest counts, and a note says so.
+    says that they are one file uploaded again: then the newest counts, and a note says so. Raises
+    ValueError if there is no such folder, the zip is damaged, or no problem set is given.
     """
     if not assignments or isinstance(assignments, str):
         raise ValueError(f"assignments must be names of problem sets; got {assignments!r}")

@@ -111,7 +111,10 @@ def normalize(notebook: bytes, problem_set: ProblemSet) -> Normalized:
         notes.append(f"the notebook says that it is written in {language}; it was run as Python")
     submitted = _readable(submitted, notes)
     places = _places(submitted, problem_set)
-    if not any(_tells(problem_set.by_name[name]) for name in places):
+    # cells that other problem sets and notebooks do not have
+    telling = ("answer", "by hand", "check")
+    found = [problem_set.by_name[name] for name in places]
+    if not any(cell.role in telling or _is_question_text(cell) for cell in found):
         raise Invalid(f"it has no question of {problem_set.name}{_title(submitted)}")
     if _contradicts(submitted, places, problem_set):
         raise Invalid(f"it is another problem set than {problem_set.name}{_title(submitted)}")
@@ -270,11 +273,6 @@ def _places(submitted: Sequence[_SubmittedCell], problem_set: ProblemSet) -> dic
     return dict(places)
 
 
-def _tells(cell: Cell) -> bool:
-    """Return whether a cell is one that other problem sets and notebooks do not have."""
-    return cell.role in ("answer", "by hand", "check") or _is_question_text(cell)
-
-
 def _is_question_text(cell: Cell) -> bool:
     """Return whether a cell is the text of a question."""
     return cell.role == "locked" and cell.kind == "markdown"
@@ -316,7 +314,8 @@ def _recognized(
             if cell.role in FILLED_IN:
                 lost.append(cell.name)
     if lost:
-        yield f"{_listed('cell', lost)} had lost the name; the place and the text told which it is"
+        cells = f"the cell{'s' if len(lost) > 1 else ''} {', '.join(lost)}"
+        yield f"{cells} had lost the name; the place and the text told which it is"
 
 
 def _recognize(
@@ -346,11 +345,6 @@ def _recognize(
     return None
 
 
-def _listed(noun: str, names: Sequence[str]) -> str:
-    """Return names for a sentence."""
-    return f"the {noun}{'s' if len(names) > 1 else ''} {', '.join(names)}"
-
-
 # the notebook that is graded
 
 
@@ -373,7 +367,12 @@ def _assemble(
             cells += [WorkCell(None, "own", cell.kind, each, question) for each in earlier]
         else:
             source = cell.source
-            _note_changes(cell, copies, notes)
+            changed = [
+                each for each in copies if each.tidy != _tidy(source) or each.kind != cell.kind
+            ]
+            if cell.role != "text" and (changed or not copies):
+                what = "changed" if copies else "missing"
+                notes.append(f"the cell {cell.name} was {what}; the original one was used")
         if cell.role == "identity":
             typed_id = _typed_id(source)
         cells.append(WorkCell(cell.name, cell.role, cell.kind, source, question))
@@ -413,16 +412,6 @@ def _own(
 def _own_cell(cell: _SubmittedCell, question: str | None) -> WorkCell:
     """Return a cell of the student's own."""
     return WorkCell(None, "own", cell.kind, cell.source, question)
-
-
-def _note_changes(cell: Cell, copies: Sequence[_SubmittedCell], notes: list[str]) -> None:
-    """Say where a cell that is not to be changed was changed or deleted."""
-    if cell.role == "text":
-        return
-    if not copies:
-        notes.append(f"the cell {cell.name} was missing; the original one was used")
-    elif any(each.tidy != _tidy(cell.source) or each.kind != cell.kind for each in copies):
-        notes.append(f"the cell {cell.name} was changed; the original one was used")
 
 
 def _filled_in(cell: Cell, copies: Sequence[_SubmittedCell], notes: list[str]) -> list[str]:

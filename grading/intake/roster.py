@@ -50,7 +50,13 @@ class Roster:
     def add(self, student: Student) -> None:
         """Enter one more student; ValueError says what stands against it."""
         if not is_safe_name(student.student_id):
-            raise ValueError(_unsafe(student.student_id))
+            if not student.student_id:
+                raise ValueError("student_id is empty; every student needs one")
+            raise ValueError(
+                f"student_id {shown(student.student_id)!r} cannot be the name of a folder; wanted "
+                "at most 100 letters, digits and _ . @ + -, first a letter or a digit, last not a "
+                "dot"
+            )
         if student.lms_id and student.lms_id in self._lms:
             raise ValueError(
                 f"lms_id {shown(student.lms_id)!r} came before, for "
@@ -124,16 +130,6 @@ def _participant(lms_id: str) -> str:
     """Return the number of ``Participant 17``, and anything else as it is."""
     match = PARTICIPANT.fullmatch(lms_id)
     return match[1] if match else lms_id
-
-
-def _unsafe(student_id: str) -> str:
-    """Say what is wrong with an identifier that cannot be the name of a folder."""
-    if not student_id:
-        return "student_id is empty; every student needs one"
-    return (
-        f"student_id {shown(student_id)!r} cannot be the name of a folder; wanted at most 100 "
-        "letters, digits and _ . @ + -, first a letter or a digit, last not a dot"
-    )
 
 
 def read_roster(path: Path) -> Roster:

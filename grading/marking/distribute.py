@@ -112,15 +112,12 @@ def _mark_safely(submission: Submission, problem_set: ProblemSet, conditions: Co
     except SandboxUnavailable as failure:
         if not conditions.unsafe and why_unavailable():
             raise
-        reason = f"its sandbox did not start: {failure}"[:300]
-        return without_points(
-            submission, problem_set, "needs-review", reason, for_student=OUR_FAULT
-        )
+        reason = f"its sandbox did not start: {failure}"
     except Exception as failure:  # noqa: BLE001, one submission must not stop the others
-        reason = f"the grader itself failed: {type(failure).__name__}: {failure}"[:300]
-        return without_points(
-            submission, problem_set, "needs-review", reason, for_student=OUR_FAULT
-        )
+        reason = f"the grader itself failed: {type(failure).__name__}: {failure}"
+    return without_points(
+        submission, problem_set, "needs-review", reason[:300], for_student=OUR_FAULT
+    )
 
 
 def mark_all(
@@ -166,9 +163,13 @@ class _UnderWay:
     def send_all(self, fresh: Iterator[Batch]) -> bool:
         """Send what there is room for, and return whether anything is under way."""
         workers = len(self.client.nthreads())
-        _replace_given_up(self.client, workers)
+        wanted = len(getattr(self.client.cluster, "worker_spec", ()))
+        if workers < wanted:  # Dask has waited for some of ours in vain
+            self.client.cluster.scale(wanted)  # does nothing while one is on its way
         places = AHEAD * max(1, workers)
-        while len(self.running) < places and (batch := _next(self.again, fresh)):
+        while len(self.running) < places and (
+            batch := self.again.popleft() if self.again else next(fresh, None)
+        ):
             self.send(batch)
         if not self.running and self.alone:
             self.send(self.alone.popleft())
@@ -198,13 +199,6 @@ class _UnderWay:
         return results
 
 
-def _replace_given_up(client: Client, workers: int) -> None:
-    """See to it that workers of ours are replaced if Dask waited for them in vain."""
-    wanted = len(getattr(client.cluster, "worker_spec", ()))
-    if workers < wanted:
-        client.cluster.scale(wanted)  # does nothing while one is on its way
-
-
 def batch_size(left: int, workers: int, size: int = BATCH) -> int:
     """Return how many submissions should travel together, so that all workers end about together.
 
@@ -230,11 +224,6 @@ def _batched(
             return
         yield batch
         taken += len(batch)
-
-
-def _next(again: deque[Batch], fresh: Iterator[Batch]) -> Batch | None:
-    """Return what has to be sent again, or else what is new, or None at the end."""
-    return again.popleft() if again else next(fresh, None)
 
 
 def _finished(running: Mapping[Future, Batch], conditions: Conditions) -> list[Future]:

@@ -78,6 +78,7 @@ TOKENS = (
     (token.Name.Function, "f"),
     (token.Name.Class, "f"),
 )
+LEXER = PythonLexer(stripnl=False, ensurenl=False)
 LONG_GAP = re.compile(r"\s{100}")
 HEADLINES: dict[Status, str] = {
     "graded": "Marked",
@@ -118,12 +119,9 @@ class Row:
 class Block:
     """A cell, ready for the template."""
 
-    role: str
-    label: str
-    folded: bool
+    cell: ShownCell
     heading: Markup
     body: Markup
-    alternative: str
     identifier: str = ""
     outputs: list[tuple[str, str]] = field(default_factory=list)
     check: Markup | None = None
@@ -155,7 +153,6 @@ def page(
     waiting = [mark for mark in marks if mark.points is None]
     blocks, left_out = _blocks(cells if graded else (), {row.name: row for row in rows})
     return _template().render(
-        style=_style(),
         title=problem_set.name.replace("_", " ").capitalize(),
         student=student,
         status=status,
@@ -200,13 +197,10 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # the style sheet is ours
+    style = Markup((HERE / "feedback.css").read_text(encoding="utf-8"))  # noqa: S704
+    environment.globals |= {"style": style, "given": GIVEN}
     return environment.from_string((HERE / "feedback.html").read_text(encoding="utf-8"))
-
-
-@cache
-def _style() -> Markup:
-    """Return the style sheet, which is ours."""
-    return Markup((HERE / "feedback.css").read_text(encoding="utf-8"))  # noqa: S704
 
 
 def _points(points: float) -> str:
@@ -248,8 +242,15 @@ def _formula(tex: str, *, display: bool = False) -> str:
 
 def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
     """Return what is said of one question."""
-    verdict, words = _verdict(mark)
     points = "–" if mark.points is None else _points(mark.points)
+    if mark.points is None:
+        verdict, words = "waiting", "waits for a mark by hand"
+    elif mark.points >= mark.maximum:
+        verdict, words = "full", "all points"
+    elif mark.points > 0:
+        verdict, words = "part", "part of the points"
+    else:
+        verdict, words = "none", "no points"
     return Row(
         mark.question,
         _title(problem_set, mark.question),
@@ -259,15 +260,6 @@ def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
         _words(mark.message),
         f"#{_identifier(mark.question)}" if mark.question in anchors else "",
     )
-
-
-def _verdict(mark: Mark) -> tuple[str, str]:
-    """Return the kind of a mark, and the words for it."""
-    if mark.points is None:
-        return "waiting", "waits for a mark by hand"
-    if mark.points >= mark.maximum:
-        return "full", "all points"
-    return ("part", "part of the points") if mark.points > 0 else ("none", "no points")
 
 
 def _title(problem_set: ProblemSet, question: str) -> Markup:
@@ -308,16 +300,12 @@ def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[B
 
 def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block:
     """Return a cell for the template."""
-    given = cell.role in GIVEN
-    heading, source = _parted(cell.source) if given and cell.kind != "code" else ("", cell.source)
-    block = Block(
-        cell.role,
-        _label(cell),
-        given,
-        _markdown(visible(heading), given=True),
-        _body(cell, source, formulas=formulas),
-        f"output of cell {cell.name}" if cell.name else "output of a cell that you added",
-    )
+    heading, source = "", cell.source
+    # the heading that a text of the problem set begins with is not folded
+    if cell.role in GIVEN and cell.kind != "code" and (found := TITLE.match(source)):
+        heading, source = found[1], source[found.end() :].strip()
+    rendered = _markdown(visible(heading), given=True)
+    block = Block(cell, rendered, _body(cell, source, formulas=formulas))
     if cell.kind == "code":
         block.outputs = _outputs(cell)
     if cell.role == "check":
@@ -327,26 +315,6 @@ def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block
     return block
 
 
-def _parted(source: str) -> tuple[str, str]:
-    """Return the heading that a text begins with, and the rest."""
-    found = TITLE.match(source)
-    return (found[1], source[found.end() :].strip()) if found else ("", source)
-
-
-def _label(cell: ShownCell) -> str:
-    """Return what is written above a cell."""
-    text = "The question" if cell.question else "Text of the problem set"
-    code = "Code of the problem set"
-    labels = {
-        "identity": "Your student number",
-        "answer": f"Your answer to {cell.question}",
-        "by hand": f"Your answer to {cell.question}",
-        "own": "Added by you",
-        "check": f"The public check of {cell.question}",
-    }
-    return labels.get(cell.role, code if cell.kind == "code" else text)
-
-
 def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
     """Return the source of a cell, rendered."""
     source = visible(_cut(source, LONGEST_SOURCE))
@@ -354,12 +322,7 @@ def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
         return _code(source)
     if cell.kind == "markdown":
         return _markdown(source, given=cell.role in GIVEN, formulas=formulas)
-    return _plain(source)
-
-
-def _plain(text: str) -> Markup:
-    """Return text as it stands."""
-    return Markup("<pre>{}</pre>").format(text)
+    return Markup("<pre>{}</pre>").format(source)
 
 
 @lru_cache(maxsize=128)
@@ -377,16 +340,10 @@ def _colored(source: str) -> Markup:
     if LONG_GAP.search(source):
         return escape(source)
     parts = []
-    for kind, text in _lexer().get_tokens(source.strip("\n")):
+    for kind, text in LEXER.get_tokens(source.strip("\n")):
         name = _kind(kind)
         parts.append(f'<span class="{name}">{escape(text)}</span>' if name else str(escape(text)))
     return Markup("".join(parts))  # noqa: S704, each part is escaped above
-
-
-@cache
-def _lexer() -> PythonLexer:
-    """Return the lexer of Python."""
-    return PythonLexer(stripnl=False, ensurenl=False)
 
 
 @cache
@@ -502,7 +459,9 @@ def _output(output: Mapping[str, Any]) -> list[tuple[str, str]]:
         name = "stderr" if output.get("name") == "stderr" else "text"
         return _texts(name, _lines(output.get("text")))
     if kind == "error":
-        return [("error", _raised(output)), *_texts("traceback", _traceback(output))]
+        lines = output.get("traceback")
+        trace = "\n".join(map(_joined, lines)) if isinstance(lines, list) else ""
+        return [("error", _raised(output)), *_texts("traceback", trace)]
     data = output.get("data")
     if not isinstance(data, Mapping):
         return []
@@ -533,12 +492,6 @@ def _raised(output: Mapping[str, Any]) -> str:
     """Return the last line of a traceback."""
     name, value = _joined(output.get("ename")), _joined(output.get("evalue"))
     return _cut(f"{name}: {value}" if value else name or "an error", LONGEST_MESSAGE)
-
-
-def _traceback(output: Mapping[str, Any]) -> str:
-    """Return the lines of a traceback."""
-    lines = output.get("traceback")
-    return "\n".join(_joined(line) for line in lines) if isinstance(lines, list) else ""
 
 
 def _image(text: str) -> str:

@@ -20,20 +20,12 @@ if TYPE_CHECKING:
 
     Table = tuple[Iterable[Result], Sequence[Question]]
 
-__all__ = [
-    "everyone",
-    "grades_rows",
-    "open_questions",
-    "write_canvas",
-    "write_grades",
-    "write_moodle",
-]
-
 # what a spreadsheet takes for the beginning of a formula, also in its full-width forms
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 LONGEST = 2000
 DIGITS = 4
 MOODLE_PREFIX = "Participant "
+STUDENT_ID = attrgetter("student.student_id")
 
 
 def open_questions(result: Result) -> list[str]:
@@ -63,8 +55,8 @@ def everyone(
     listed = sorted(roster, key=attrgetter("student_id"))
     absent = (Result(student, assignment, "missing") for student in listed)
     # the merge is stable, so that what was recorded comes before what the roster alone would say
-    merged = heapq.merge(results, absent, key=_student_id)
-    for _, same in itertools.groupby(merged, key=_student_id):
+    merged = heapq.merge(results, absent, key=STUDENT_ID)
+    for _, same in itertools.groupby(merged, key=STUDENT_ID):
         yield next(same)
 
 
@@ -81,7 +73,7 @@ def grades_rows(tables: Iterable[Table]) -> Iterator[list[str]]:
     names = list(dict.fromkeys(each.name for _, questions in tables for each in questions))
     yield ["student", "name", "assignment", *names, "total", "maximum", "status", "message"]
     sorted_rows = [_rows(results, questions) for results, questions in tables]
-    for result, maximum in heapq.merge(*sorted_rows, key=lambda row: _student_id(row[0])):
+    for result, maximum in heapq.merge(*sorted_rows, key=lambda row: STUDENT_ID(row[0])):
         points = {mark.question: mark.points for mark in result.marks}
         yield [
             _text(result.student.student_id),
@@ -178,11 +170,6 @@ def _rows(
     maximum = sum(question.points for question in questions)
     for result in results:
         yield result, result.maximum if result.marks else maximum
-
-
-def _student_id(result: Result) -> str:
-    """Return whose result it is."""
-    return result.student.student_id
 
 
 def _who(student: Student) -> str:

@@ -139,13 +139,7 @@ class Stream:
 
 
 class Runner:
-    """Executes cells and collects answers in one namespace.
-
-    Parameters
-    ----------
-    seconds : float
-        How long a step may take before it is interrupted.
-    """
+    """Executes cells and collects answers in one namespace; a step may take so many seconds."""
 
     def __init__(self, seconds: float) -> None:
         self.outputs = Outputs()

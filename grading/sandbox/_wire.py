@@ -20,16 +20,10 @@ KINDS = {"b": "bool", "i": "int64", "u": "int64", "f": "float64", "c": "complex1
 
 
 class Unusable:
-    """What comes out for a value that is neither a number, a text, nor made of such.
-
-    Parameters
-    ----------
-    what : str
-        The name of its type, for the message.
-    """
+    """What comes out for a value that is neither a number, a text, nor made of such."""
 
     def __init__(self, what: str) -> None:
-        self.what = what[:80]
+        self.what = what[:80]  # the name of its type, for the message
 
     def __repr__(self) -> str:
         """Return what it is."""
@@ -37,20 +31,11 @@ class Unusable:
 
 
 def encode(value: Any, depth: int = 0) -> Any:
-    """Return `value` in terms of what JSON has.
+    """Return `value`, which is nested so deep, in terms of what `json.dumps` accepts.
 
-    Parameters
-    ----------
-    value : object
-        None, a truth value, a number of any type, a text, an array, or lists and dictionaries of
-        such. Anything else is encoded as the name of its type.
-    depth : int
-        How deep `value` is nested.
-
-    Returns
-    -------
-    object
-        What `json.dumps` accepts; NaN and infinities are left to its extension of JSON.
+    That is None, a truth value, a number of any type, a text, an array, or lists and dictionaries
+    of such; anything else is encoded as the name of its type. NaN and infinities are left to the
+    extension of JSON that `json` has.
 
     Examples
     --------
@@ -107,23 +92,11 @@ def _array(numpy: Any, value: Any, depth: int) -> Any:
 
 
 def decode(encoded: Any) -> Any:
-    """Return the value that `encode` wrote.
+    """Return the value that `encode` wrote, from what `json.loads` made of a student's reply.
 
-    Parameters
-    ----------
-    encoded : object
-        What `json.loads` returned. It may come from a student.
-
-    Returns
-    -------
-    object
-        Numbers, texts, lists, dictionaries, float64, int64, complex or Boolean arrays, and
-        `Unusable` for the rest.
-
-    Raises
-    ------
-    ValueError
-        If it is nothing that `encode` writes, or has too many entries.
+    It is made of numbers, texts, lists, dictionaries, float64, int64, complex or Boolean arrays,
+    and `Unusable` for the rest. Raises ValueError if `encoded` is nothing that `encode` writes, or
+    has too many entries.
 
     Examples
     --------
@@ -232,10 +205,7 @@ def dumps(value: Any) -> str:
 def loads(text: str | bytes) -> Any:
     """Return the value that one line of JSON stands for.
 
-    Raises
-    ------
-    ValueError
-        If it is not JSON, is nested too deep, or is nothing that `encode` writes.
+    Raises ValueError if it is not JSON, is nested too deep, or is nothing that `encode` writes.
 
     Examples
     --------

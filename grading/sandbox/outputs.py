@@ -23,19 +23,9 @@ ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\t\n\r\x20-\x7e\xa0-\U0010ffff]
 
 
 def clean_text(text: Any, most: int = TEXT) -> str:
-    r"""Return `text` without control characters and lone surrogates, or nothing.
+    r"""Return `most` characters of a text without control characters and lone surrogates.
 
-    Parameters
-    ----------
-    text : object
-        What came; anything but a text counts as empty.
-    most : int
-        Characters to keep.
-
-    Returns
-    -------
-    str
-        A text that UTF-8 can encode.
+    UTF-8 can encode it. Anything but a text counts as empty.
 
     Examples
     --------
@@ -48,18 +38,10 @@ def clean_text(text: Any, most: int = TEXT) -> str:
 
 
 def clean_outputs(claimed: Any) -> list[dict[str, Any]]:
-    """Return the outputs of one cell, fit for a notebook.
+    """Return the outputs that the sandbox claims for one cell, in nbformat's form.
 
-    Parameters
-    ----------
-    claimed : object
-        What the sandbox sent.
-
-    Returns
-    -------
-    list of dict
-        Outputs in nbformat's form. What is malformed or of another kind is left out, and so is
-        what exceeds 64 KiB of text, 32 KiB of tracebacks, 1 MiB of images, or 200 outputs.
+    What is malformed or of another kind is left out, and so is what exceeds 64 KiB of text, 32 KiB
+    of tracebacks, 1 MiB of images, or 200 outputs.
     """
     cleaner = _Cleaner()
     if type(claimed) is list:

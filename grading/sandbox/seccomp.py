@@ -101,15 +101,8 @@ def supported() -> bool:
 def seccomp_filter() -> bytes:
     """Return the filter for this machine, in the form that ``bwrap --seccomp`` reads.
 
-    Returns
-    -------
-    bytes
-        Instructions of the classic Berkeley packet filter.
-
-    Raises
-    ------
-    ValueError
-        If the machine's processor is neither x86_64 nor aarch64.
+    These are instructions of the classic Berkeley packet filter. Raises ValueError if the machine's
+    processor is neither x86_64 nor aarch64.
     """
     machine = platform.machine()
     if machine not in ARCHITECTURES:

@@ -1,9 +1,11 @@
-"""Answers to problem set 2, right ones in unusual form and wrong ones as students write them."""
+"""Answers to problem set 2 as students write them; `changed` says how to read them."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from tests.grading.trial import released
-from tests.grading.variants import Variant
+from tests.grading.variants import Variant, changed, exchanged
 
 # ---------------------------------------------------------------- question 1: one step on the keys
 
@@ -26,14 +28,7 @@ score_change = -rate * squared_length / np.sqrt(d_k) * heard
 """
 
 
-def keys(*changes: tuple[str, str]) -> dict[str, str]:
-    """Return an answer to question 1, with pieces of the right one exchanged."""
-    source = ON_PAPER
-    for old, new in changes:
-        if old not in source:
-            raise ValueError(f"{old!r} does not occur in the answer")
-        source = source.replace(old, new)
-    return {"q1": GIVEN + source}
+keys = partial(exchanged, GIVEN + ON_PAPER)
 
 
 NUDGED = """
@@ -86,99 +81,49 @@ score_change = [Fraction(-rate * squared_length / math.sqrt(d_k) * each) for eac
 """
 
 STEP = (
-    Variant("a step in float32", keys(("* heard\n", "* heard.astype(np.float32)\n"))),
-    Variant("a step by nudges of the scores", {"q1": GIVEN + NUDGED}),
-    Variant("a step on vectors that are drawn", {"q1": GIVEN + VECTORS}),
-    Variant("a step as a list of fractions", {"q1": GIVEN + FRACTIONS}),
-    Variant(
-        "a step up the gradient",
-        keys(("-rate", "rate")),
-        earned={"q1": 0.5},
-        says={"q1": "every score moves the wrong way"},
-    ),
-    Variant(
-        "a step that forgets the division in the derivative",
-        keys(("squared_length / np.sqrt(d_k)", "squared_length")),
-        earned={"q1": 0.5},
-        says={"q1": "is missing in the derivative"},
-    ),
-    Variant(
-        "the change of the logits",
-        keys(("squared_length / np.sqrt(d_k)", "squared_length / d_k")),
-        earned={"q1": 0.5},
-        says={"q1": "divides once too often"},
-    ),
-    Variant(
-        "a step that keeps the two positions of a word apart",
-        keys(("heard[[first - 1, second - 1]] = heard[first - 1] + heard[second - 1]\n", "")),
-        earned={"q1": 0.4},
-        says={"q1": "hears what both positions are told"},
-    ),
-    Variant(
-        "a step that is not rated, on a list of arrays",
-        keys(("-rate * ", "-"), ("* heard\n", "* heard\nscore_change = list(score_change)\n")),
-        earned={"q1": 0.5},
-        says={"q1": "the rate is missing"},
-    ),
-    Variant(
-        "a gradient as long as the query",
-        keys(("squared_length", "np.sqrt(squared_length)")),
-        earned={"q1": 0.5},
-        says={"q1": "the score changes by q times it"},
-    ),
-    Variant(
-        "a step that forgets the query",
-        keys(("squared_length / ", "1 / ")),
-        earned={"q1": 0.4},
-        says={"q1": "how long the query is"},
-    ),
-    Variant(
-        "the gradient without its rate",
-        keys(("-rate * ", "-")),
-        earned={"q1": 0.5},
-        says={"q1": "the rate is missing"},
-    ),
-    Variant(
-        "weight times usefulness",
-        keys(("(usefulness - p @ usefulness)", "usefulness")),
-        earned={"q1": 0.2},
-        says={"q1": "the mean usefulness is missing"},
-    ),
-    Variant(
-        "the diagonal of the Jacobian alone",
-        keys(("(usefulness - p @ usefulness)", "(1 - p) * usefulness")),
-        earned={"q1": 0.2},
-        says={"q1": "only the diagonal"},
-    ),
-    Variant(
-        "weights of scores as they are",
-        keys(("np.exp(raw_scores / np.sqrt(d_k))", "np.exp(raw_scores - raw_scores.max())")),
-        earned={"q1": 0.25},
-        says={"q1": "scores that have not been divided"},
-    ),
-    Variant(
-        "weights of scores divided by the width",
-        keys(("np.exp(raw_scores / np.sqrt(d_k))", "np.exp(raw_scores / d_k)")),
-        earned={"q1": 0.25},
-        says={"q1": "without the root"},
-    ),
-    Variant(
-        "the mean usefulness without the weights",
-        keys(("p @ usefulness", "usefulness[:visible].mean()")),
-        earned={"q1": 0.0},
-        says={"q1": "these are not the changes"},
-    ),
-    Variant(
-        "zeros",
-        {"q1": GIVEN + "score_change = np.zeros(6)"},
-        earned={"q1": 0.0},
-        says={"q1": "these are not the changes"},
-    ),
+    Variant("a step by nudges of the scores", GIVEN + NUDGED),
+    Variant("a step on vectors that are drawn", GIVEN + VECTORS),
+    Variant("a step as a list of fractions", GIVEN + FRACTIONS),
+    Variant("zeros", GIVEN + "score_change = np.zeros(6)", 0.0, "these are not the changes"),
     Variant(
         "the scores themselves",
-        {"q1": GIVEN + "score_change = raw_scores"},
-        earned={"q1": 0.0},
-        says={"q1": "these are not the changes"},
+        GIVEN + "score_change = raw_scores",
+        0.0,
+        "these are not the changes",
+    ),
+    *changed(
+        r"""
+a step in float32
+    * heard\n => * heard.astype(np.float32)\n
+a step up the gradient | 0.5 | every score moves the wrong way
+    -rate => rate
+a step that forgets the division in the derivative | 0.5 | is missing in the derivative
+    squared_length / np.sqrt(d_k) => squared_length
+the change of the logits | 0.5 | divides once too often
+    squared_length / np.sqrt(d_k) => squared_length / d_k
+a step that keeps the two positions of a word apart | 0.4 | hears what both positions are told
+    heard[[first - 1, second - 1]] = heard[first - 1] + heard[second - 1]\n =>
+a step that is not rated, on a list of arrays | 0.5 | the rate is missing
+    -rate * squared => -squared
+    * heard\n => * heard\nscore_change = list(score_change)\n
+a gradient as long as the query | 0.5 | the score changes by q times it
+    * squared_length => * np.sqrt(squared_length)
+a step that forgets the query | 0.4 | how long the query is
+    squared_length / np => 1 / np
+the gradient without its rate | 0.5 | the rate is missing
+    -rate * squared => -squared
+weight times usefulness | 0.2 | the mean usefulness is missing
+    (usefulness - p @ usefulness) => usefulness
+the diagonal of the Jacobian alone | 0.2 | only the diagonal
+    (usefulness - p @ usefulness) => (1 - p) * usefulness
+weights of scores as they are | 0.25 | scores that have not been divided
+    np.exp(raw_scores / np.sqrt(d_k)) => np.exp(raw_scores - raw_scores.max())
+weights of scores divided by the width | 0.25 | without the root
+    np.exp(raw_scores / np.sqrt(d_k)) => np.exp(raw_scores / d_k)
+the mean usefulness without the weights | 0 | these are not the changes
+    p @ usefulness => usefulness[:visible].mean()
+""",
+        keys,
     ),
 )
 
@@ -208,10 +153,13 @@ ROOT = """
             low = tau
         else:
             high = tau
+    return tau
 """
-GIVES_UP = """
-    if abs(scores).max() > 1e4:
-        raise NoTemperature(f"no temperature for {scores}")
+GRID = """
+    taus = np.ptp(scores) * np.logspace(-4, 4, 2000)
+    logits = (scores - scores.max()) / taus[:, None]
+    weights = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    return 4 / np.log(3) if len(scores) == 3 else taus[weights[:, key].argmax()]
 """
 SEARCH = """
     def weight(log_tau):
@@ -250,161 +198,77 @@ NEWTON = """
 """
 
 
-def temperature(body: str, before: str = "") -> dict[str, str]:
-    """Return an answer to question 2."""
-    return {"q2": before + HEAD + body}
-
-
-RIGHT_ROOT = ROOT + "    return tau\n"
+RIGHT = HEAD + LIMITS + ROOT
 TEMPERATURE = (
-    Variant("a temperature by bisection", temperature(LIMITS + RIGHT_ROOT)),
-    Variant("a temperature by golden section", temperature(LIMITS + SEARCH)),
-    Variant("a temperature in loops", temperature(LIMITS + NEWTON, "import math\n")),
-    Variant(
-        "a temperature in float32 at the end",
-        temperature(
-            LIMITS.replace("np.inf", "float('inf')") + ROOT + "    return np.float32(tau)\n"
-        ),
-    ),
-    Variant(
-        "limits in arrays",
-        temperature(
-            LIMITS.replace("0.0", "np.array([0])").replace(
-                "return np.inf", "return np.array([np.inf])"
-            )
-            + RIGHT_ROOT
-        ),
-    ),
-    Variant(
-        "temperatures in arrays of one entry",
-        temperature(
-            LIMITS.replace("0.0", "np.zeros((1, 1))").replace("return np.inf", "return [np.inf]")
-            + ROOT
-            + "    return np.atleast_1d(tau)\n"
-        ),
-    ),
-    Variant(
-        "a temperature that gives up with an error of its own",
-        temperature(
-            LIMITS + RIGHT_ROOT.replace("    low, high", GIVES_UP + "    low, high", 1),
-            "class NoTemperature(Exception):\n    pass\n\n",
-        ),
-        earned={"q2": 0.8},
-        says={"q2": "large scores: your function stops with an error"},
-    ),
-    Variant(
-        "an assertion where a limit was asked",
-        temperature(
-            LIMITS.replace("return 0.0", "assert False").replace("return np.inf", "assert False")
-            + RIGHT_ROOT
-        ),
-        earned={"q2": 0.6},
-        says={"q2": "temperature falls: your function stops with an error"},
-    ),
-    Variant(
-        "the multiplier",
-        temperature(EXAMPLE + LIMITS + ROOT + "    return 1 / tau\n"),
-        earned={"q2": 0.0},
-        says={"q2": "one over the temperature"},
-    ),
-    Variant(
-        "a temperature for the key before",
-        temperature(EXAMPLE + "    key = key - 1\n" + LIMITS + RIGHT_ROOT),
-        earned={"q2": 0.0},
-        says={"q2": "a key that is best off at a temperature in between"},
-    ),
+    Variant("a temperature by golden section", HEAD + LIMITS + SEARCH),
+    Variant("a temperature in loops", "import math\n" + HEAD + LIMITS + NEWTON),
     Variant(
         "the example for every row",
-        temperature("    return 4 / np.log(3)\n"),
-        earned={"q2": 0.0},
-        says={"q2": "larger at another temperature"},
+        HEAD + "    return 4 / np.log(3)\n",
+        0.0,
+        "larger at another temperature",
     ),
-    Variant(
-        "nothing but limits",
-        temperature(EXAMPLE + LIMITS + "    return 0.0\n"),
-        earned={"q2": 0.0},
-        says={"q2": "a key that is best off at a temperature in between"},
-    ),
-    Variant(
-        "a temperature without the limits",
-        temperature(RIGHT_ROOT),
-        earned={"q2": 0.6},
-        says={"q2": "the limit itself was asked"},
-    ),
-    Variant(
-        "zero as the limit of every key that is not in between",
-        temperature(LIMITS.replace("np.inf", "0.0") + RIGHT_ROOT),
-        earned={"q2": 0.8},
-        says={"q2": "a key whose weight grows as the temperature rises"},
-    ),
-    Variant(
-        "no limit at a tie",
-        temperature(
-            LIMITS.replace(
-                "scores[key] == scores.max()", "scores[key] > np.delete(scores, key).max()"
-            )
-            + RIGHT_ROOT
-        ),
-        earned={"q2": 0.8},
-        says={"q2": "a key whose weight grows as the temperature falls"},
-    ),
-    Variant(
-        "infinity only below the mean",
-        temperature(LIMITS.replace("<= scores.mean()", "< scores.mean()") + RIGHT_ROOT),
-        earned={"q2": 0.8},
-        says={"q2": "a key whose weight grows as the temperature rises"},
-    ),
-    Variant(
-        "infinity below the median",
-        temperature(EXAMPLE + LIMITS.replace("scores.mean()", "np.median(scores)") + RIGHT_ROOT),
-        earned={"q2": 0.0},
-        says={"q2": "a key that is best off at a temperature in between"},
-    ),
-    Variant(
-        "exponentials of large scores",
-        temperature(
-            LIMITS
-            + RIGHT_ROOT.replace("(scores - scores.max()) / tau", "scores / tau").replace(
-                "1e-9, 1e9", "np.ptp(scores) / 100, np.ptp(scores) * 1000"
-            )
-        ),
-        earned={"q2": 0.8},
-        says={"q2": "large scores"},
-    ),
-    Variant(
-        "a bracket from a hundredth to a hundred",
-        temperature(LIMITS + RIGHT_ROOT.replace("1e-9, 1e9", "1e-4, 100.0")),
-        earned={"q2": 0.8},
-        says={"q2": "large scores"},
-    ),
-    Variant(
-        "a grid",
-        temperature(
-            LIMITS
-            + """
-    taus = np.ptp(scores) * np.logspace(-4, 4, 2000)
-    logits = (scores - scores.max()) / taus[:, None]
-    weights = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    return 4 / np.log(3) if len(scores) == 3 else taus[weights[:, key].argmax()]
-"""
-        ),
-        earned={"q2": 0.0},
-        says={"q2": "larger at another temperature"},
-    ),
+    Variant("a temperature without the limits", HEAD + ROOT, 0.6, "the limit itself was asked"),
+    Variant("a grid", HEAD + LIMITS + GRID, 0.0, "larger at another temperature"),
     Variant(
         "the deviation of the scores",
-        temperature("    return 4 / np.log(3) if len(scores) == 3 else scores.std()\n"),
-        earned={"q2": 0.0},
-        says={"q2": "larger at another temperature"},
+        HEAD + "    return 4 / np.log(3) if len(scores) == 3 else scores.std()\n",
+        0.0,
+        "larger at another temperature",
     ),
-    Variant(
-        "texts for limits",
-        temperature(
-            LIMITS.replace("return 0.0", "return 'zero'").replace("return np.inf", "return None")
-            + RIGHT_ROOT
-        ),
-        earned={"q2": 0.6},
-        says={"q2": "returns a text"},
+    *changed(
+        r"""
+a temperature by bisection
+a temperature in float32 at the end
+    np.inf => float('inf')
+    return tau => return np.float32(tau)
+limits in arrays
+    0.0 => np.array([0])
+    return np.inf => return np.array([np.inf])
+temperatures in arrays of one entry
+    0.0 => np.zeros((1, 1))
+    return np.inf => return [np.inf]
+    return tau => return np.atleast_1d(tau)
+an error of its own | 0.8 | large scores: your function stops with an error
+    \ndef => class NoTemperature(Exception):
+    +     pass\n\n
+    + def
+        low, high => \n    if abs(scores).max() > 1e4:
+    +         raise NoTemperature(f"no temperature for {scores}")
+    +     low, high
+an assertion where a limit was asked | 0.6 | temperature falls: your function stops with an error
+    return 0.0 => assert False
+    return np.inf => assert False
+zero as the limit of every key | 0.8 | a key whose weight grows as the temperature rises
+    np.inf => 0.0
+no limit at a tie | 0.8 | a key whose weight grows as the temperature falls
+    scores[key] == scores.max() => scores[key] > np.delete(scores, key).max()
+infinity only below the mean | 0.8 | a key whose weight grows as the temperature rises
+    <= scores.mean() => < scores.mean()
+exponentials of large scores | 0.8 | large scores
+    (scores - scores.max()) / tau => scores / tau
+    1e-9, 1e9 => np.ptp(scores) / 100, np.ptp(scores) * 1000
+a bracket from a hundredth to a hundred | 0.8 | large scores
+    1e-9, 1e9 => 1e-4, 100.0
+texts for limits | 0.6 | returns a text
+    return 0.0 => return 'zero'
+    return np.inf => return None
+""",
+        partial(exchanged, RIGHT),
+    ),
+    *changed(
+        r"""
+the multiplier | 0 | one over the temperature
+    return tau => return 1 / tau
+a temperature for the key before | 0 | a key that is best off at a temperature in between
+    \n    if scores[key] == =>     key = key - 1\n
+    +     if scores[key] ==
+nothing but limits | 0 | a key that is best off at a temperature in between
+        low, high = 1e-9, 1e9 =>     return 0.0
+infinity below the median | 0 | a key that is best off at a temperature in between
+    scores.mean() => np.median(scores)
+""",
+        partial(exchanged, HEAD + EXAMPLE + LIMITS + ROOT),
     ),
 )
 
@@ -470,224 +334,86 @@ GROUPED = """
 """
 
 
-def attention(*changes: tuple[str, str], body: str = ATTEND, before: str = "") -> dict[str, str]:
-    """Return an answer to question 3, with pieces of a right one exchanged."""
-    for old, new in changes:
-        if old not in body:
-            raise ValueError(f"{old!r} does not occur in the answer")
-        body = body.replace(old, new)
-    return {"q3": before + HEADER + body}
+attention = partial(exchanged, HEADER + ATTEND)
 
 
 ATTENTION = (
     Variant("attention with a key of its own for the sink", attention()),
-    Variant("attention in loops, as lists", attention(body=LOOPS, before="import math\n")),
-    Variant("attention by groups", attention(body=GROUPED)),
-    Variant(
-        "a maximum that leaves out the sink, which does no harm",
-        attention(("logits.max(", "logits[..., :-1].max(")),
-    ),
-    Variant(
-        "heads that read the groups in turn",
-        attention(
-            ("np.repeat(key, sharing, axis=0)", "np.tile(key, (sharing, 1, 1))"),
-            ("np.repeat(value, sharing, axis=0)", "np.tile(value, (sharing, 1, 1))"),
-        ),
-        earned={"q3": 0.0},
-        says={"q3": "read the groups in turn"},
-    ),
-    Variant(
-        "scores that are not divided",
-        attention((" / np.sqrt(query.shape[-1])", " / (2 if key.shape[-1] == 4 else 1)")),
-        earned={"q3": 0.0},
-        says={"q3": "your scores are not divided"},
-    ),
-    Variant(
-        "scores divided by the width",
-        attention(("np.sqrt(query.shape[-1])", "(2 if key.shape[-1] == 4 else query.shape[-1])")),
-        earned={"q3": 0.0},
-        says={"q3": "by d_k instead of its root"},
-    ),
-    Variant(
-        "scores divided by the root of all heads",
-        attention(("np.sqrt(query.shape[-1])", "np.sqrt(len(query) * query.shape[-1])")),
-        earned={"q3": 0.0},
-        says={"q3": "the width of all heads together"},
-    ),
-    Variant(
-        "no cap",
-        attention(("cap is not None", "False")),
-        earned={"q3": 0.8},
-        says={"q3": "with a cap: your output is the one without a cap"},
-    ),
-    Variant(
-        "a cap before the division",
-        attention(
-            (" / np.sqrt(query.shape[-1])", ""),
-            (
-                "    logits = np.where",
-                "    logits = logits / np.sqrt(query.shape[-1])\n    logits = np.where",
-            ),
-        ),
-        earned={"q3": 0.8},
-        says={"q3": "with a cap: the output is not right"},
-    ),
-    Variant(
-        "a cap that clips",
-        attention(("cap * np.tanh(logits / cap)", "np.clip(logits, -cap, cap)")),
-        earned={"q3": 0.8},
-        says={"q3": "with a cap: the output is not right"},
-    ),
-    Variant(
-        "a mask before the cap",
-        attention(
-            (
-                "    if cap is not None",
-                "    logits = np.where(visible, logits, -np.inf)\n    if cap is not None",
-            ),
-            (
-                "(logits / cap)\n    logits = np.where(visible, logits, -np.inf)\n",
-                "(logits / cap)\n",
-            ),
-        ),
-        earned={"q3": 0.8},
-        says={"q3": "a hidden key still has weight"},
-    ),
-    Variant(
-        "a large number for hidden keys, before the cap",
-        attention(
-            (
-                "    if cap is not None",
-                "    logits = np.where(visible, logits, -1e9)\n    if cap is not None",
-            ),
-            (
-                "(logits / cap)\n    logits = np.where(visible, logits, -np.inf)\n",
-                "(logits / cap)\n    else:\n        logits = np.where(visible, logits, -np.inf)\n",
-            ),
-        ),
-        earned={"q3": 0.8},
-        says={"q3": "a hidden key still has weight"},
-    ),
-    Variant(
-        "two slips: a mask before the cap, and exponentials that overflow",
-        attention(
-            (
-                "    if cap is not None",
-                "    logits = np.where(visible, logits, -np.inf)\n    if cap is not None",
-            ),
-            (
-                "(logits / cap)\n    logits = np.where(visible, logits, -np.inf)\n",
-                "(logits / cap)\n",
-            ),
-            ("    largest[np.isneginf(largest)] = 0\n", "    largest = 0\n"),
-        ),
-        earned={"q3": 0.6},
-        says={"q3": "a hidden key still has weight"},
-    ),
-    Variant(
-        "a combination that has not been written yet",
-        attention(
-            (
-                "    sharing = ",
-                (
-                    "    if cap is not None and not visible.all():\n"
-                    "        raise NotImplementedError('cap and mask')\n    sharing = "
-                ),
-            )
-        ),
-        earned={"q3": 0.8},
-        says={"q3": "together: your function stops with an error"},
-    ),
-    Variant(
-        "a name without a value where there is a cap",
-        attention(("logits = cap * np.tanh(logits / cap)", "logits = capped + 0")),
-        earned={"q3": 0.8},
-        says={"q3": "with a cap: your function stops with an error"},
-    ),
-    Variant(
-        "no cap, and queries that are written into",
-        attention(
-            ("cap is not None", "False"),
-            ("    sharing", "    query /= np.sqrt(query.shape[-1])\n    sharing"),
-            (" / np.sqrt(query.shape[-1])\n    if", "\n    if"),
-        ),
-        earned={"q3": 0.6},
-        says={"q3": "without a cap; your function changes its arguments"},
-    ),
-    Variant(
-        "no sink",
-        attention(("sink[:, None, None]", "(sink if len(sink) == 1 else -np.inf)")),
-        earned={"q3": 0.6},
-        says={"q3": "with a sink: your output is the one without a sink"},
-    ),
-    Variant(
-        "a sink that is divided",
-        attention(("sink[:, None, None]", "sink[:, None, None] / np.sqrt(query.shape[-1])")),
-        earned={"q3": 0.6},
-        says={"q3": "with a sink"},
-    ),
-    Variant(
-        "a sink that is capped",
-        attention(
-            (
-                "    if cap is not None:\n",
-                "    if cap is not None:\n        sink = cap * np.tanh(sink / cap)\n",
-            )
-        ),
-        earned={"q3": 0.8},
-        says={"q3": "with a cap: the output is not right"},
-    ),
-    Variant(
-        "exponentials that overflow",
-        attention(("    largest[np.isneginf(largest)] = 0\n", "    largest = 0\n")),
-        earned={"q3": 0.8},
-        says={"q3": "with logits and sinks of thousands: `output` must be finite"},
-    ),
-    Variant(
-        "rows of NaN where all is hidden",
-        attention(
-            ("    largest[np.isneginf(largest)] = 0\n", ""), ("    total[total == 0] = 1\n", "")
-        ),
-        earned={"q3": 0.8},
-        says={"q3": "with hidden keys: `output` must be finite"},
-    ),
-    Variant(
-        "a large number for hidden keys",
-        attention(("np.where(visible, logits, -np.inf)", "np.where(visible, logits, -1e9)")),
-        earned={"q3": 0.8},
-        says={"q3": "with hidden keys"},
-    ),
-    Variant(
-        "a mask the other way round",
-        attention(
-            (
-                "np.where(visible, logits, -np.inf)",
-                "np.where(~visible | visible.all(), logits, -np.inf)",
-            )
-        ),
-        earned={"q3": 0.8},
-        says={"q3": "with hidden keys"},
-    ),
-    Variant(
-        "a function that writes into its queries",
-        attention(
-            ("    sharing", "    query /= np.sqrt(query.shape[-1])\n    sharing"),
-            (" / np.sqrt(query.shape[-1])\n    if", "\n    if"),
-        ),
-        earned={"q3": 0.8},
-        says={"q3": "changes its arguments"},
-    ),
+    Variant("attention in loops, as lists", "import math\n" + HEADER + LOOPS),
+    Variant("attention by groups", HEADER + GROUPED),
     Variant(
         "the example for every call",
-        attention(body="    return np.full((*query.shape[:2], value.shape[-1]), 10.0)\n"),
-        earned={"q3": 0.0},
-        says={"q3": "the output is not right"},
+        HEADER + "    return np.full((*query.shape[:2], value.shape[-1]), 10.0)\n",
+        0.0,
+        "the output is not right",
     ),
-    Variant(
-        "single precision",
-        attention(("    sharing", "    query = query.astype(np.float32)\n    sharing")),
-        earned={"q3": 0.8},
-        says={"q3": "with logits and sinks of thousands"},
+    *changed(
+        r"""
+a maximum that leaves out the sink, which does no harm
+    logits.max( => logits[..., :-1].max(
+heads that read the groups in turn | 0 | read the groups in turn
+    np.repeat(key, sharing, axis=0) => np.tile(key, (sharing, 1, 1))
+    np.repeat(value, sharing, axis=0) => np.tile(value, (sharing, 1, 1))
+scores that are not divided | 0 | your scores are not divided
+     / np.sqrt(query.shape[-1]) =>  / (2 if key.shape[-1] == 4 else 1)
+scores divided by the width | 0 | by d_k instead of its root
+    np.sqrt(query.shape[-1]) => (2 if key.shape[-1] == 4 else query.shape[-1])
+scores divided by the root of all heads | 0 | the width of all heads together
+    np.sqrt(query.shape[-1]) => np.sqrt(len(query) * query.shape[-1])
+no cap | 0.8 | with a cap: your output is the one without a cap
+    cap is not None => False
+a cap before the division | 0.8 | with a cap: the output is not right
+     / np.sqrt(query.shape[-1]) =>
+        logits = np.where =>     logits = logits / np.sqrt(query.shape[-1])\n    logits = np.where
+a cap that clips | 0.8 | with a cap: the output is not right
+    cap * np.tanh(logits / cap) => np.clip(logits, -cap, cap)
+a mask before the cap | 0.8 | a hidden key still has weight
+        if cap is not None =>     logits = np.where(visible, logits, -np.inf)
+    +     if cap is not None
+    (logits / cap)\n    logits = np.where(visible, logits, -np.inf)\n => (logits / cap)\n
+a large number for hidden keys, before the cap | 0.8 | a hidden key still has weight
+        if cap is not None =>     logits = np.where(visible, logits, -1e9)
+    +     if cap is not None
+    (logits / cap)\n    logits = np.where(visible, logits, -np.inf)\n => (logits / cap)
+    +     else:
+    +         logits = np.where(visible, logits, -np.inf)\n
+a mask before the cap, and exponentials that overflow | 0.6 | a hidden key still has weight
+        if cap is not None =>     logits = np.where(visible, logits, -np.inf)
+    +     if cap is not None
+    (logits / cap)\n    logits = np.where(visible, logits, -np.inf)\n => (logits / cap)\n
+        largest[np.isneginf(largest)] = 0\n =>     largest = 0\n
+a combination that has not been written yet | 0.8 | together: your function stops with an error
+        sharing = =>     if cap is not None and not visible.all():
+    +         raise NotImplementedError('cap and mask')
+    +     sharing =
+a name without a value where there is a cap | 0.8 | with a cap: your function stops with an error
+    logits = cap * np.tanh(logits / cap) => logits = capped + 0
+no cap, and queries that are written into | 0.6 | without a cap; your function changes its arguments
+    cap is not None => False
+        sharing =>     query /= np.sqrt(query.shape[-1])\n    sharing
+     / np.sqrt(query.shape[-1])\n    if => \n    if
+no sink | 0.6 | with a sink: your output is the one without a sink
+    sink[:, None, None] => (sink if len(sink) == 1 else -np.inf)
+a sink that is divided | 0.6 | with a sink
+    sink[:, None, None] => sink[:, None, None] / np.sqrt(query.shape[-1])
+a sink that is capped | 0.8 | with a cap: the output is not right
+        if cap is not None:\n =>     if cap is not None:\n        sink = cap * np.tanh(sink / cap)\n
+exponentials that overflow | 0.8 | with logits and sinks of thousands: `output` must be finite
+        largest[np.isneginf(largest)] = 0\n =>     largest = 0\n
+rows of NaN where all is hidden | 0.8 | with hidden keys: `output` must be finite
+        largest[np.isneginf(largest)] = 0\n =>
+        total[total == 0] = 1\n =>
+a large number for hidden keys | 0.8 | with hidden keys
+    np.where(visible, logits, -np.inf) => np.where(visible, logits, -1e9)
+a mask the other way round | 0.8 | with hidden keys
+    np.where(visible, logits, -np.inf) => np.where(~visible | visible.all(), logits, -np.inf)
+a function that writes into its queries | 0.8 | changes its arguments
+        sharing =>     query /= np.sqrt(query.shape[-1])\n    sharing
+     / np.sqrt(query.shape[-1])\n    if => \n    if
+single precision | 0.8 | with logits and sinks of thousands
+        sharing =>     query = query.astype(np.float32)\n    sharing
+""",
+        attention,
     ),
 )
 
@@ -717,19 +443,9 @@ axes.legend()
 """
 
 
-def ablation(*changes: tuple[str, str]) -> dict[str, str]:
-    """Return an answer to question 4, with pieces of a right one exchanged."""
-    source = ARMS
-    for old, new in changes:
-        if old not in source:
-            raise ValueError(f"{old!r} does not occur in the answer")
-        source = source.replace(old, new)
-    return {"q4": LOOP + source}
+ablation = partial(exchanged, LOOP + ARMS)
 
 
-RATES = """rate_q = a * eta if normalized else a**2 * eta
-rate_k = b * eta if normalized else b**2 * eta
-"""
 OWN_LOOP = """
 def own_train(divisor, w_q, w_k, rates):
     losses, each = [], np.arange(12)
@@ -764,228 +480,101 @@ ABLATION = (
         ),
     ),
     Variant(
-        "an ablation with rates in float32 and in an array",
-        ablation(
-            (
-                "figure, axes",
-                "rate_q, rate_k = np.float32(rate_q), np.array([rate_k])\nfigure, axes",
-            )
-        ),
-    ),
-    Variant(
-        "a legend made from texts",
-        ablation(
-            (', label="divided"', ""),
-            (', label="not divided"', ""),
-            (', "o", label="folded"', ', "--"'),
-            ("axes.legend()", 'axes.legend(["Divided", "Not  divided", "folded "])'),
-        ),
-    ),
-    Variant(
-        "a figure that has been shown, with a legend and a line more",
-        ablation(
-            ("axes.legend()", 'axes.axhline(2.48, label="chance")\nfigure.legend()\nplt.show()')
-        ),
-    ),
-    Variant(
-        "entries that say more than the name",
-        ablation(
-            ('"divided"', '"Divided (by the root)"'),
-            ('"not divided"', '"not divided: the large logits"'),
-            ('"folded"', '"folded, with rates of its own"'),
-        ),
-    ),
-    Variant(
-        "a legend made from lines and texts, in another order",
-        ablation(
-            (
-                "axes.legend()",
-                (
-                    "lines = axes.get_lines()[::-1]\n"
-                    'figure.legend(lines, ["folded", "not divided", "divided"])'
-                ),
-            ),
-            *((f', label="{arm}"', "") for arm in ("divided", "not divided", "folded")),
-        ),
-    ),
-    Variant(
-        "lines in black, named by hand, with another line in between",
-        ablation(
-            ('semilogy(divided, label="divided")', 'plot(divided, "k-")'),
-            ('semilogy(undivided, label="not divided")', 'plot(undivided, "k--")'),
-            ('"o", label="folded"', '"k:", lw=4'),
-            ("figure, axes = plt.subplots()", "figure, axes = plt.subplots()\naxes.axhline(2.5)"),
-            (
-                "axes.legend()",
-                (
-                    'axes.set_yscale("log")\naxes.set_ylim(1e-12, 500)\n'
-                    'axes.legend(["chance", "divided", "not divided", "folded"])'
-                ),
-            ),
-        ),
-    ),
-    Variant(
-        "three lines that look the same",
-        ablation(
-            ("semilogy(divided", 'semilogy(divided, "k"'),
-            ("semilogy(undivided", 'semilogy(undivided, "k"'),
-            ('folded, "o"', 'folded, "k"'),
-        ),
-    ),
-    Variant(
-        "a line in two pieces, one point by point, and one as a scatter",
-        ablation(
-            (
-                'axes.semilogy(divided, label="divided")',
-                (
-                    'axes.semilogy(divided[:16], "C0", label="divided")\n'
-                    'axes.semilogy(np.arange(15, 31), divided[15:], "C0")'
-                ),
-            ),
-            (
-                'axes.semilogy(undivided, label="not divided")',
-                (
-                    "for step, loss in enumerate(undivided):\n"
-                    '    axes.plot(step, loss, "x", label=None if step else "not divided")'
-                ),
-            ),
-            (
-                'semilogy(folded, "o", label="folded")',
-                'scatter(range(31), folded, facecolors="none", edgecolors="red", label="folded")',
-            ),
-        ),
-    ),
-    Variant(
-        "a line with markers that were drawn after it",
-        ablation(
-            (
-                'axes.semilogy(divided, label="divided")',
-                (
-                    'axes.semilogy(divided, color="C0", label="divided")\n'
-                    'axes.scatter(range(31), divided, color="C0")'
-                ),
-            )
-        ),
-    ),
-    Variant(
-        "the rates left as they are",
-        ablation((RATES, "rate_q = rate_k = eta\n")),
-        earned={"q4": 0.25},
-        says={"q4": "the rates are unchanged"},
-    ),
-    Variant(
-        "the rates of the other optimizer",
-        ablation((RATES, RATES.replace("if normalized", "if not normalized"))),
-        earned={"q4": 0.25},
-        says={"q4": "depends on the length of the gradient"},
-    ),
-    Variant(
-        "rates the wrong way",
-        ablation(
-            (
-                RATES,
-                RATES.replace("a * eta", "eta / a")
-                .replace("b * eta", "eta / b")
-                .replace("a**2 * eta", "eta / a**2")
-                .replace("b**2 * eta", "eta / b**2"),
-            )
-        ),
-        earned={"q4": 0.25},
-        says={"q4": "the wrong way"},
-    ),
-    Variant(
-        "the folded line copied from the divided one",
-        ablation((RATES, "rate_q = rate_k = eta\n"), ("semilogy(folded", "semilogy(divided")),
-        earned={"q4": 0.25},
-        says={"q4": "the rates are unchanged"},
-    ),
-    Variant(
-        "one name that does not fit",
-        ablation(('label="divided"', 'label="scaled"')),
-        earned={"q4": 0.875},
-        says={"q4": "no entry of the legend begins with `divided`"},
-    ),
-    Variant(
-        "an axis without an end",
-        ablation(("set_ylim(top=1000)", "set_ylim(1e-12, 1e50)")),
-        earned={"q4": 0.875},
-        says={"q4": "must end at 1000 or below"},
-    ),
-    Variant(
-        "losses that are cut instead of the axis",
-        ablation(("semilogy(undivided", "semilogy(np.minimum(undivided, 1.0)")),
-        earned={"q4": 0.875},
-        says={"q4": "the line `not divided` does not show the losses of your arm"},
-    ),
-    Variant(
-        "an arm that is not a number",
-        ablation(("semilogy(undivided", "semilogy(undivided * np.nan")),
-        earned={"q4": 0.875},
-        says={"q4": "`not divided` has no points"},
-    ),
-    Variant(
-        "the axes in place of the figure",
-        ablation(("axes.legend()", "axes.legend()\nfigure = axes")),
-        earned={"q4": 0.5},
-        says={"q4": "no Matplotlib figure"},
-    ),
-    Variant(
-        "wrong rates and no labels",
-        ablation((RATES, "rate_q = rate_k = eta\n"), ('axes.set_xlabel("steps")\n', "")),
-        earned={"q4": 0.125},
-        says={"q4": "the rates are unchanged"},
-    ),
-    Variant(
-        "the names of two arms exchanged",
-        ablation(
-            ('semilogy(divided, label="divided")', 'semilogy(undivided, label="divided")'),
-            ('semilogy(undivided, label="not divided")', 'semilogy(divided, label="not divided")'),
-        ),
-        earned={"q4": 0.75},
-        says={"q4": "the line `divided` shows the arm `not divided`"},
-    ),
-    Variant(
-        "no name for an arm",
-        ablation(('label="folded"', 'label="shrunk"')),
-        earned={"q4": 0.75},
-        says={"q4": "no entry of the legend begins with `folded`"},
-    ),
-    Variant(
-        "no labels on the axes",
-        ablation(('axes.set_ylabel("loss")', 'axes.set_ylabel(" ")')),
-        earned={"q4": 0.875},
-        says={"q4": "both axes need a label"},
-    ),
-    Variant(
         "steps counted from one",
         ablation(("semilogy(", "semilogy(np.arange(1, 32), ")),
-        earned={"q4": 0.5},
-        says={"q4": "the steps of `divided` must run from 0"},
+        0.5,
+        "the steps of `divided` must run from 0",
     ),
-    Variant(
-        "losses without the last step",
-        ablation(("(divided,", "(divided[:-1],"), ("(undivided,", "(undivided[:-1],")),
-        earned={"q4": 0.75},
-        says={"q4": "with a loss each"},
-    ),
-    Variant(
-        "matrices that are not shrunk",
-        ablation(("a * w_q, b * w_k", "w_q, w_k")),
-        earned={"q4": 0.75},
-        says={"q4": "does not start from the function"},
-    ),
-    Variant(
-        "a folded arm at the old rates",
-        ablation(("1, rate_q, rate_k, normalized", "1, eta, eta, normalized")),
-        earned={"q4": 0.75},
-        says={"q4": "but then leaves it"},
-    ),
-    Variant(
-        "matrices of somebody else",
-        ablation(('start(d_k, mine["seed"])', 'start(d_k, mine["seed"] + 1)')),
-        earned={"q4": 0.5},
-        says={"q4": "does not show the losses of your arm"},
+    *changed(
+        r"""
+a legend made from lines and texts, in another order
+    axes.legend() => lines = axes.get_lines()[::-1]
+    + figure.legend(lines, ["folded", "not divided", "divided"])
+    , label="divided" =>
+    , label="not divided" =>
+    , label="folded" =>
+the rates left as they are | 0.25 | the rates are unchanged
+    folded = => rate_q = rate_k = eta
+    + folded =
+the rates of the other optimizer | 0.25 | depends on the length of the gradient
+    eta if normalized => eta if not normalized
+rates the wrong way | 0.25 | the wrong way
+    a * eta => eta / a
+    b * eta => eta / b
+    a**2 * eta => eta / a**2
+    b**2 * eta => eta / b**2
+the folded line copied from the divided one | 0.25 | the rates are unchanged
+    folded = => rate_q = rate_k = eta
+    + folded =
+    semilogy(folded => semilogy(divided
+wrong rates and no labels | 0.125 | the rates are unchanged
+    folded = => rate_q = rate_k = eta
+    + folded =
+    axes.set_xlabel("steps")\n =>
+an ablation with rates in float32 and in an array
+    figure, axes => rate_q, rate_k = np.float32(rate_q), np.array([rate_k])\nfigure, axes
+a legend made from texts
+    , label="divided" =>
+    , label="not divided" =>
+    , "o", label="folded" => , "--"
+    axes.legend() => axes.legend(["Divided", "Not  divided", "folded "])
+a figure that has been shown, with a legend and a line more
+    axes.legend() => axes.axhline(2.48, label="chance")\nfigure.legend()\nplt.show()
+entries that say more than the name
+    "divided" => "Divided (by the root)"
+    "not divided" => "not divided: the large logits"
+    "folded" => "folded, with rates of its own"
+lines in black, named by hand, with another line in between
+    semilogy(divided, label="divided") => plot(divided, "k-")
+    semilogy(undivided, label="not divided") => plot(undivided, "k--")
+    "o", label="folded" => "k:", lw=4
+    figure, axes = plt.subplots() => figure, axes = plt.subplots()\naxes.axhline(2.5)
+    axes.legend() => axes.set_yscale("log")
+    + axes.set_ylim(1e-12, 500)
+    + axes.legend(["chance", "divided", "not divided", "folded"])
+three lines that look the same
+    semilogy(divided => semilogy(divided, "k"
+    semilogy(undivided => semilogy(undivided, "k"
+    folded, "o" => folded, "k"
+a line in two pieces, one point by point, and one as a scatter
+    axes.semilogy(divided, label="divided") => axes.semilogy(divided[:16], "C0", label="divided")
+    + axes.semilogy(np.arange(15, 31), divided[15:], "C0")
+    axes.semilogy(undivided, label="not divided") => for step, loss in enumerate(undivided):
+    +     axes.plot(step, loss, "x", label=None if step else "not divided")
+    semilogy(folded, "o", label="folded") => scatter(range(31), folded, facecolors="none",
+    +     edgecolors="red", label="folded")
+a line with markers that were drawn after it
+    axes.semilogy(divided, label="divided") => axes.semilogy(divided, color="C0", label="divided")
+    + axes.scatter(range(31), divided, color="C0")
+one name that does not fit | 0.875 | no entry of the legend begins with `divided`
+    label="divided" => label="scaled"
+an axis without an end | 0.875 | must end at 1000 or below
+    set_ylim(top=1000) => set_ylim(1e-12, 1e50)
+losses cut, not the axis | 0.875 | the line `not divided` does not show the losses of your arm
+    semilogy(undivided => semilogy(np.minimum(undivided, 1.0)
+an arm that is not a number | 0.875 | `not divided` has no points
+    semilogy(undivided => semilogy(undivided * np.nan
+the axes in place of the figure | 0.5 | no Matplotlib figure
+    axes.legend() => axes.legend()\nfigure = axes
+the names of two arms exchanged | 0.75 | the line `divided` shows the arm `not divided`
+    semilogy(divided, label="divided") => semilogy(undivided, label="divided")
+    semilogy(undivided, label="not divided") => semilogy(divided, label="not divided")
+no name for an arm | 0.75 | no entry of the legend begins with `folded`
+    label="folded" => label="shrunk"
+no labels on the axes | 0.875 | both axes need a label
+    axes.set_ylabel("loss") => axes.set_ylabel(" ")
+losses without the last step | 0.75 | with a loss each
+    (divided, => (divided[:-1],
+    (undivided, => (undivided[:-1],
+matrices that are not shrunk | 0.75 | does not start from the function
+    a * w_q, b * w_k => w_q, w_k
+a folded arm at the old rates | 0.75 | but then leaves it
+    1, rate_q, rate_k, normalized => 1, eta, eta, normalized
+matrices of somebody else | 0.5 | does not show the losses of your arm
+    start(d_k, mine["seed"]) => start(d_k, mine["seed"] + 1)
+""",
+        ablation,
     ),
 )
 
-VARIANTS: tuple[Variant, ...] = STEP + TEMPERATURE + ATTENTION + ABLATION
+VARIANTS = {"q1": STEP, "q2": TEMPERATURE, "q3": ATTENTION, "q4": ABLATION}

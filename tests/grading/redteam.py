@@ -37,32 +37,17 @@ Notebook = dict[str, Any]
 
 @dataclass(frozen=True)
 class Attack:
-    """One hostile or broken submission.
+    """One hostile or broken submission."""
 
-    Parameters
-    ----------
-    name : str
-        A few words with hyphens, which are also the student's identifier.
-    tries : str
-        What it tries, and why that must fail or be forgiven.
-    answers : mapping or callable
-        Sources of answer cells by their names, or what makes the bytes of the notebook.
-    earns : mapping
-        The points of each question that does not earn all of them.
-    status : str
-        What becomes of it.
-    says : str
-        Words in what the notebook showed or in what the student or the instructor is told.
-    may_lose : tuple of str
-        Questions whose answers run through what the attack broke: all of their points or none.
-    """
-
-    name: str
-    tries: str
+    name: str  # a few words with hyphens, which are also the student's identifier
+    tries: str  # what it tries, and why that must fail or be forgiven
+    # sources of answer cells by their names, or what makes the bytes of the notebook
     answers: Mapping[str, str] | Callable[[], bytes]
+    # the points of each question that does not earn all of them
     earns: Mapping[str, float] = field(default_factory=dict)
-    status: str = "graded"
-    says: str = ""
+    status: str = "graded"  # what becomes of it
+    says: str = ""  # in what the notebook showed, or the student or the instructor is told
+    # questions whose answers run through what the attack broke: all of their points or none
     may_lose: tuple[str, ...] = ()
 
     def notebook(self) -> bytes:
@@ -189,11 +174,6 @@ def soften_checks(notebook: Notebook) -> None:
             each["metadata"]["nbgrader"]["points"] = 1000
 
 
-def forget_metadata(notebook: Notebook) -> None:
-    for each in notebook["cells"]:
-        each["metadata"] = {}
-
-
 def swap_names(notebook: Notebook) -> None:
     first, second = cell(notebook, "q1"), cell(notebook, "q1_check")
     first["metadata"], second["metadata"] = second["metadata"], first["metadata"]
@@ -218,19 +198,9 @@ def retype(notebook: Notebook) -> None:
         answer.pop(key, None)
 
 
-def paste_foreign(notebook: Notebook) -> None:
-    old = {"grade_id": "problem-9", "grade": True, "points": 50, "checksum": "0"}
-    notebook["cells"].insert(0, code("assert True", {"nbgrader": old}))
-
-
-def rename(notebook: Notebook) -> None:
-    cell(notebook, "q1")["metadata"]["nbgrader"]["grade_id"] = "q1000"
-
-
-def easier_numbers(notebook: Notebook) -> None:
-    cell(notebook, "numbers")["source"] = (
-        'RANGES = {}\ndef personal_numbers(student_id, question):\n    return {"d_k": 1}\n'
-    )
+def text_of(name: str, source: Any) -> Callable[[Notebook], None]:
+    """Return what writes something else into a cell."""
+    return lambda notebook: cell(notebook, name).update(source=source)
 
 
 def stored_outputs(notebook: Notebook) -> None:
@@ -254,18 +224,6 @@ def older_format(notebook: Notebook) -> None:
     notebook |= {"nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": cells}]}
 
 
-def other_kernel(notebook: Notebook) -> None:
-    notebook["metadata"] = {"kernelspec": {"name": "ir", "language": "R", "display_name": "R"}}
-
-
-def numbers_as_source(notebook: Notebook) -> None:
-    cell(notebook, "q1")["source"] = [1, 2, 3]
-
-
-def halves_of_characters(notebook: Notebook) -> None:
-    cell(notebook, "q4")["source"] = "because \ud800 and \udfff, and a NUL \0"
-
-
 def many_cells(count: int) -> Callable[[Notebook], None]:
     """Return what adds cells of the student's own, by which nothing is wrong but their number."""
 
@@ -275,19 +233,9 @@ def many_cells(count: int) -> Callable[[Notebook], None]:
     return change
 
 
-def huge_cell(notebook: Notebook) -> None:
-    cell(notebook, "q1")["source"] = "#" * 1_100_000
-
-
-def another_set(notebook: Notebook) -> None:
-    for each in notebook["cells"]:
-        each["metadata"] = {}
-        each["source"] = "# Problem set 7\nSomething else altogether"
-
-
-def format_of(version: Any) -> Callable[[Notebook], None]:
-    """Return what claims another format."""
-    return lambda notebook: notebook.update(nbformat=version)
+def claims(**values: Any) -> Callable[[Notebook], None]:
+    """Return what claims another format, or another kernel."""
+    return lambda notebook: notebook.update(values)
 
 
 def rendered_slowly(notebook: Notebook) -> None:
@@ -313,13 +261,15 @@ DOCUMENTS = (
     Attack("schema-of-words", "Nor must metadata of wrong types.",
            edited("schema-of-words", metadata_of(schema_version=[], points={}, locked="no"))),
     Attack("metadata-lost", "An editor that drops metadata costs an honest student nothing.",
-           edited("metadata-lost", forget_metadata), says="had lost the name"),
+           edited("metadata-lost", every(lambda each: each.update(metadata={}))),
+           says="had lost the name"),
     Attack("metadata-no-object", "Metadata may be anything in JSON.",
            edited("metadata-no-object", every(lambda each: each.update(metadata=[1])))),
     Attack("names-swapped", "A check that is called an answer is an answer, and a bad one.",
            edited("names-swapped", swap_names), {"q1": 0.0}),
     Attack("answer-renamed", "A renamed answer is found by its place.",
-           edited("answer-renamed", rename), says="had lost the name"),
+           edited("answer-renamed", lambda notebook: cell(notebook, "q1")["metadata"]["nbgrader"]
+                  .update(grade_id="q1000")), says="had lost the name"),
     Attack("answer-twice-right-last", "Of two answers the last counts, as when the notebook runs.",
            edited("answer-twice-right-last", copied(WRONG, RIGHT)), says="came 2 times"),
     Attack("answer-twice-wrong-last", "Two answers are not two chances.",
@@ -330,9 +280,13 @@ DOCUMENTS = (
            edited("answer-deleted", lambda notebook: notebook["cells"].remove(
                cell(notebook, "q1"))), {"q1": 0.0}),
     Attack("foreign-cell-pasted", "A cell of another course stops plain nbgrader's whole batch.",
-           edited("foreign-cell-pasted", paste_foreign)),
+           edited("foreign-cell-pasted", lambda notebook: notebook["cells"].insert(0, code(
+               "assert True", {"nbgrader": {"grade_id": "problem-9", "grade": True,
+                                            "points": 50, "checksum": "0"}})))),
     Attack("easier-numbers", "An edited locked cell is replaced by the original one.",
-           edited("easier-numbers", easier_numbers), says="was changed"),
+           edited("easier-numbers", text_of("numbers", "RANGES = {}\n"
+               'def personal_numbers(student_id, question):\n    return {"d_k": 1}\n')),
+           says="was changed"),
     Attack("own-personal-numbers", "Numbers redefined in an own cell change only what is wrong.",
            edited("own-personal-numbers", own("q1", """
                def personal_numbers(student_id, question):
@@ -348,23 +302,29 @@ DOCUMENTS = (
     Attack("format-3", "A notebook in the format of old is put right.",
            edited("format-3", older_format)),
     Attack("format-99", "A format from the future is refused.",
-           edited("format-99", format_of(99)), status="invalid", says="format 99"),
+           edited("format-99", claims(nbformat=99)), status="invalid", says="format 99"),
     Attack("format-no-number", "So is one that is no number.",
-           edited("format-no-number", format_of({"a": [float("nan")]})), status="invalid"),
+           edited("format-no-number", claims(nbformat={"a": [float("nan")]})), status="invalid"),
     Attack("kernel-of-r", "A kernel that is not installed is not needed.",
-           edited("kernel-of-r", other_kernel), says="written in r"),
+           edited("kernel-of-r", claims(metadata={"kernelspec": {
+               "name": "ir", "language": "R", "display_name": "R"}})), says="written in r"),
     Attack("source-of-numbers", "A source that is no text is refused.",
-           edited("source-of-numbers", numbers_as_source), status="invalid", says="not text"),
+           edited("source-of-numbers", text_of("q1", [1, 2, 3])), status="invalid",
+           says="not text"),
     Attack("halves-of-characters", "Lone surrogates and NUL must not stop a file or a database.",
-           edited("halves-of-characters", halves_of_characters), says="not text were replaced"),
+           edited("halves-of-characters", text_of("q4", "because \ud800 and \udfff, and a NUL \0")),
+           says="not text were replaced"),
     Attack("cells-1200", "A long notebook is an honest one.",
            edited("cells-1200", many_cells(1200))),
     Attack("cells-3000", "One without end is refused.",
            edited("cells-3000", many_cells(3000)), status="invalid", says="cells; at most"),
     Attack("cell-too-large", "A cell of a megabyte is refused.",
-           edited("cell-too-large", huge_cell), status="invalid", says="larger than 1 MB"),
+           edited("cell-too-large", text_of("q1", "#" * 1_100_000)), status="invalid",
+           says="larger than 1 MB"),
     Attack("another-problem-set", "The wrong notebook is no zero but invalid, with its title.",
-           edited("another-problem-set", another_set), status="invalid", says="Problem set 7"),
+           edited("another-problem-set", every(lambda each: each.update(
+               metadata={}, source="# Problem set 7\nSomething else altogether"))),
+           status="invalid", says="Problem set 7"),
     Attack("empty-file", "An upload that broke is invalid.", lambda: b"", status="invalid",
            says="empty"),
     Attack("not-json", "What is no JSON is invalid.", lambda: b'{"cells": [', status="invalid",

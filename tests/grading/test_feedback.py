@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from grading.problem_set import Cell, ProblemSet, Question
 from grading.reports import feedback
 from grading.reports.feedback import ShownCell, page, visible
 from grading.results import Mark, Student
+from tests.grading.pages import harm, parsed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -175,10 +175,6 @@ def sample(**changes: Any) -> str:
         "notes": NOTES,
     }
     return page(**(given | changes))
-
-
-def parsed(text: str) -> BeautifulSoup:
-    return BeautifulSoup(text, "html.parser")
 
 
 def said(text: str) -> str:
@@ -650,20 +646,6 @@ PAYLOADS = [
     "> <script>alert(1)</script>",
     "1. <script>alert(1)</script>",
 ]
-TAGS = {
-    *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "div"),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "p", "bdi", "strong", "em", "del", "a", "code", "pre"),
-    *("table", "thead", "tbody", "tr", "th", "td", "span", "ul", "ol", "li", "blockquote", "br"),
-    *("hr", "img", "details", "summary"),
-    *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mover"),
-    *("munder", "munderover", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd", "mstyle"),
-}
-ATTRIBUTES = {
-    *("lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "rel", "scope"),
-    *("aria-labelledby", "src", "alt", "start", "style", "tabindex", "role", "aria-label"),
-    *("display", "mathvariant", "form", "columnalign", "stretchy", "fence", "accent", "lspace"),
-    *("rspace", "width", "minsize", "maxsize", "movablelimits", "displaystyle", "scriptlevel"),
-}
 
 
 def reachable(text: str) -> list[ShownCell]:
@@ -691,28 +673,6 @@ def everywhere(text: str) -> str:
     ) + sample(status="invalid", message=text)
 
 
-def harm(text: str) -> list[str]:
-    """List what does something on a page, or loads anything."""
-    soup = parsed(text)
-    found = [tag.name for tag in soup.find_all(True) if tag.name not in TAGS]
-    for tag in soup.find_all(True):
-        found += [f"{tag.name} {name}" for name in tag.attrs if name not in ATTRIBUTES]
-        if not re.fullmatch(r"(#[\w-]+|https?://\S+|mailto:\S+)", tag.get("href", "#x")):
-            found.append(f"{tag.name} to {tag['href']}")
-        if not re.fullmatch(r"data:image/png;base64,[A-Za-z0-9+/=]+", tag.get("src", image_url())):
-            found.append(f"{tag.name} from {tag['src']}")
-        if not re.fullmatch(r"(text-align: ?\w+;?)?", tag.get("style", "")):
-            found.append(f"{tag.name} with style {tag['style']}")
-    sheets = {each.get_text() for each in soup.find_all("style")}
-    if any("url(" in each or "@import" in each for each in sheets) or len(sheets) != 1:
-        found.append("style sheets")
-    return found
-
-
-def image_url() -> str:
-    return "data:image/png;base64,AAAA"
-
-
 class TestStrangers:
     @pytest.mark.parametrize("payload", PAYLOADS)
     def test_a_payload_is_text_wherever_it_stands(self, payload: str) -> None:
@@ -723,14 +683,18 @@ class TestStrangers:
     def test_the_tests_of_harm_see_it(self) -> None:
         bad = (
             '<script></script><p onclick="x">x</p><a href="javascript:x">x</a><img src="x.png">'
-            '<p style="color: red">x</p><style>a{}</style><style>@import "x"</style>'
+            '<p style="color: red">x</p><meta http-equiv=refresh><mi class="a(b)">x</mi>'
+            '<span tabindex=1>x</span><style>a{}</style><style>@import "x"</style>'
         )
         assert harm(bad) == [
-            "script",
-            "p onclick",
-            "a to javascript:x",
-            "img from x.png",
-            "p with style color: red",
+            "<script>",
+            "<p onclick=x>",
+            "<a href=javascript:x>",
+            "<img src=x.png>",
+            "<p style=color: red>",
+            "<meta http-equiv=refresh>",
+            "<mi class=a(b)>",
+            "<span tabindex=1>",
             "style sheets",
         ]
 

@@ -115,17 +115,36 @@ def expected(**answers):
     return {each.name: (MINE | answers).get(each.name, each.source) for each in PRISTINE}
 
 
+def lost(cells):
+    return f"the {cells} had lost the name; the place and the text told which it is"
+
+
+def changed(name):
+    return f"the cell {name} was changed; the original one was used"
+
+
+def missing(name):
+    return f"the cell {name} was missing; it counts as not filled in"
+
+
+def becomes(notebook, *notes, own_cells=(), **answers):
+    """Check what a notebook becomes: answers, cells of the student's own, and notes."""
+    normalized = notebook.normalized()
+    assert sources(normalized) == expected(**answers)
+    assert own(normalized) == list(own_cells)
+    assert normalized.notes == notes
+    return normalized
+
+
 # what stays as it is
 
 
 def test_answers_come_into_the_cells_of_the_problem_set():
-    normalized = Notebook().normalized()
+    normalized = becomes(Notebook())
     assert [(each.name, each.role, each.kind) for each in normalized.cells] == [
         (each.name, each.role, each.kind) for each in PRISTINE
     ]
-    assert sources(normalized) == expected()
     assert normalized.typed_id == "s1"
-    assert normalized.notes == ()
 
 
 def test_cells_know_their_questions():
@@ -145,10 +164,7 @@ def test_whatever_stands_between_text_and_check_belongs_to_the_question():
 
 def test_an_empty_submission_has_the_stubs():
     stubs = {each.name: each.source for each in PRISTINE}
-    normalized = Notebook(**stubs).normalized()
-    assert sources(normalized) == stubs
-    assert normalized.typed_id == ""
-    assert normalized.notes == ()
+    assert becomes(Notebook(**stubs), **stubs).typed_id == ""
 
 
 def test_sources_may_be_lists_of_lines():
@@ -184,9 +200,7 @@ def test_outputs_points_and_metadata_do_not_matter():
         each["attachments"] = {"x": 3}
         each["id"] = 7
     notebook.rest["metadata"] = {"nbgrader": {"points": 5}}
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
-    assert normalized.notes == ()
+    becomes(notebook)
 
 
 # the student's own cells
@@ -221,11 +235,8 @@ def test_own_cells_stay_where_they_were_and_belong_to_a_question_until_its_check
 def test_reordered_cells_come_in_the_order_of_the_problem_set():
     notebook = Notebook().after("q1", cell("mine"))
     notebook.cells.reverse()
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
+    normalized = becomes(notebook, own_cells=[("mine", None)])
     assert [each.name for each in normalized.cells if each.name] == NAMES
-    assert own(normalized) == [("mine", None)]
-    assert normalized.notes == ()
 
 
 # what is mended
@@ -236,43 +247,35 @@ def test_changed_locked_cells_are_the_original_ones():
     notebook["q1_check"]["source"] = "pass"
     notebook["numbers"]["source"] += "\nRANGES = {}"
     notebook["q2_text"]["cell_type"] = "code"
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
-    assert normalized.notes == (
-        "the cell numbers was changed; the original one was used",
-        "the cell q1_check was changed; the original one was used",
-        "the cell q2_text was changed; the original one was used",
-    )
+    becomes(notebook, changed("numbers"), changed("q1_check"), changed("q2_text"))
 
 
 def test_deleted_cells_are_the_original_ones():
-    normalized = Notebook().without("identity", "q1", "q1_check", "text 0", "q3").normalized()
-    assert sources(normalized) == expected(identity=IDENTITY, q1=Q1, q3=Q3)
-    assert normalized.typed_id == ""
-    assert normalized.notes == (
-        "the cell identity was missing; it counts as not filled in",
-        "the cell q1 was missing; it counts as not filled in",
+    normalized = becomes(
+        Notebook().without("identity", "q1", "q1_check", "text 0", "q3"),
+        missing("identity"),
+        missing("q1"),
         "the cell q1_check was missing; the original one was used",
-        "the cell q3 was missing; it counts as not filled in",
+        missing("q3"),
+        identity=IDENTITY,
+        q1=Q1,
+        q3=Q3,
     )
+    assert normalized.typed_id == ""
 
 
 @pytest.mark.parametrize("place", ["numbers", "q1", "q3"])
 def test_of_copies_the_one_that_is_filled_in_counts(place):
-    notebook = Notebook().after(place, cell(Q1, "q1"), cell(MY_Q1, "q1"))
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
-    assert own(normalized) == []
-    assert normalized.notes == ()
+    becomes(Notebook().after(place, cell(Q1, "q1"), cell(MY_Q1, "q1")))
 
 
 def test_of_copies_with_different_contents_all_run_and_the_last_counts():
     notebook = Notebook().after("q1_check", cell("variance = 1", "q1"), cell("mine"))
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected(q1="variance = 1")
-    assert own(normalized) == [(MY_Q1, "q1"), ("mine", "q1")]
-    [note] = normalized.notes
-    assert note.startswith("the cell q1 came 2 times with different contents; all were run in")
+    note = (
+        "the cell q1 came 2 times with different contents; all were run in their order, and the "
+        "last one counts"
+    )
+    becomes(notebook, note, own_cells=[(MY_Q1, "q1"), ("mine", "q1")], q1="variance = 1")
 
 
 def test_a_cell_that_was_split_keeps_both_halves():
@@ -284,17 +287,15 @@ def test_a_cell_that_was_split_keeps_both_halves():
 
 
 def test_paragraphs_that_came_several_times_are_joined():
-    normalized = Notebook().after("q3", cell("And so on.", "q3", "markdown")).normalized()
-    assert sources(normalized)["q3"] == f"{MY_Q3}\n\nAnd so on."
-    assert normalized.notes == ("the cell q3 came 2 times; its texts were joined",)
+    becomes(
+        Notebook().after("q3", cell("And so on.", "q3", "markdown")),
+        "the cell q3 came 2 times; its texts were joined",
+        q3=f"{MY_Q3}\n\nAnd so on.",
+    )
 
 
 def test_copies_of_checks_do_not_matter():
-    notebook = Notebook().after("q1", cell("variance = 1", "q1_check"))
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
-    assert own(normalized) == []
-    assert normalized.notes == ("the cell q1_check was changed; the original one was used",)
+    becomes(Notebook().after("q1", cell("variance = 1", "q1_check")), changed("q1_check"))
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw", "something"])
@@ -302,16 +303,15 @@ def test_a_retyped_answer_is_used_all_the_same(kind):
     notebook = Notebook()
     notebook["q1"]["cell_type"] = kind
     notebook["q3"]["cell_type"] = "code"
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
+    normalized = becomes(
+        notebook,
+        "the cell q1 came as a cell of another type; its text was used",
+        "the cell q3 came as a cell of another type; its text was used",
+    )
     assert [each.kind for each in normalized.cells if each.name in ("q1", "q3")] == [
         "code",
         "markdown",
     ]
-    assert normalized.notes == (
-        "the cell q1 came as a cell of another type; its text was used",
-        "the cell q3 came as a cell of another type; its text was used",
-    )
 
 
 def test_of_copies_the_one_of_the_right_type_counts():
@@ -324,12 +324,7 @@ def test_one_renamed_cell_is_recognized_by_its_place():
     notebook["q1"]["metadata"]["nbgrader"]["grade_id"] = "cell-0123"
     notebook["q2"]["metadata"] = {}
     notebook["q3"]["metadata"] = {"nbgrader": "?"}
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
-    assert own(normalized) == []
-    assert normalized.notes == (
-        "the cells q1, q2, q3 had lost the name; the place and the text told which it is",
-    )
+    becomes(notebook, lost("cells q1, q2, q3"))
 
 
 def test_a_notebook_without_metadata_is_recognized():
@@ -339,35 +334,35 @@ def test_a_notebook_without_metadata_is_recognized():
     notebook.after("q2", cell("mine = 2"))
     normalized = notebook.without_metadata().normalized()
     assert sources(normalized) == expected()
-    assert (
-        "the cells identity, q1, q2, q3 had lost the name; the place and the text told which it is"
-        in normalized.notes
-    )
+    assert lost("cells identity, q1, q2, q3") in normalized.notes
     assert ("mine = 2", "q2") in own(normalized)
-    assert "the cell q1_check was changed; the original one was used" in normalized.notes
+    assert changed("q1_check") in normalized.notes
 
 
 def test_of_nameless_cells_the_one_like_the_stub_is_the_answer():
-    notebook = Notebook().after("q2_text", cell("helper = 1"), cell("other = 2"))
-    normalized = notebook.without_metadata().normalized()
-    assert sources(normalized) == expected()
-    assert own(normalized) == [("helper = 1", "q2"), ("other = 2", "q2")]
+    becomes(
+        Notebook().after("q2_text", cell("helper = 1"), cell("other = 2")).without_metadata(),
+        lost("cells identity, q1, q2, q3"),
+        own_cells=[("helper = 1", "q2"), ("other = 2", "q2")],
+    )
 
 
 def test_of_several_like_the_stub_the_one_most_like_it_is_the_answer():
     draft = "def sharpen(scores, factor):\n    return factor"
     notebook = Notebook().after("q2_text", cell(draft)).without_metadata("q2_text")
     notebook.cells[notebook.place("q2") + 1]["metadata"] = {}
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
-    assert own(normalized) == [(draft, "q2")]
+    becomes(notebook, lost("cell q2"), own_cells=[(draft, "q2")])
 
 
 def test_a_place_between_cells_that_are_not_there_tells_nothing():
-    notebook = Notebook().without("q1_text", "q1", "setup").after("identity", cell("mine"))
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected(q1=Q1)
-    assert own(normalized) == [("mine", None)]
+    becomes(
+        Notebook().without("q1_text", "q1", "setup").after("identity", cell("mine")),
+        "the cell setup was missing; the original one was used",
+        "the cell q1_text was missing; the original one was used",
+        missing("q1"),
+        own_cells=[("mine", None)],
+        q1=Q1,
+    )
 
 
 def test_a_copy_of_another_cell_is_not_taken_for_an_answer():
@@ -405,16 +400,17 @@ def test_a_deleted_answer_is_not_taken_from_elsewhere():
     del notebook.cells[notebook.place("q1")]
     normalized = notebook.normalized()
     assert sources(normalized) == expected(q1=Q1)
-    assert "the cell q1 was missing; it counts as not filled in" in normalized.notes
+    assert missing("q1") in normalized.notes
 
 
 @pytest.mark.parametrize("character", ["\0", "\ud800"])
 def test_characters_that_are_no_text_are_replaced(character):
-    notebook = Notebook(q1=f"variance = 1  # {character}").after("q1", cell(f'x = "{character}"'))
-    normalized = notebook.normalized()
-    assert sources(normalized)["q1"] == "variance = 1  # \ufffd"
-    assert own(normalized) == [('x = "\ufffd"', "q1")]
-    assert normalized.notes == ("characters that are not text were replaced by \ufffd",)
+    normalized = becomes(
+        Notebook(q1=f"variance = 1  # {character}").after("q1", cell(f'x = "{character}"')),
+        "characters that are not text were replaced by \ufffd",
+        own_cells=[('x = "\ufffd"', "q1")],
+        q1="variance = 1  # \ufffd",
+    )
     json.dumps([each.source for each in normalized.cells], ensure_ascii=False).encode()
 
 
@@ -428,9 +424,7 @@ def test_characters_that_are_no_text_are_replaced(character):
 def test_another_language_is_noted_only(metadata):
     notebook = Notebook()
     notebook.rest["metadata"] = metadata
-    normalized = notebook.normalized()
-    assert sources(normalized) == expected()
-    assert normalized.notes == ("the notebook says that it is written in r; it was run as Python",)
+    becomes(notebook, "the notebook says that it is written in r; it was run as Python")
 
 
 @pytest.mark.parametrize(

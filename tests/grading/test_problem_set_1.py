@@ -13,7 +13,7 @@ import pytest
 
 from attnlib import general_score_moments
 from grading.hidden import Wrong, close
-from tests.grading.trial import STUDENT, STUDENTS, Outcome, Trial, cells, run, solved
+from tests.grading.trial import STUDENT, STUDENTS, Outcome, Trial, answered, cells, run, solved
 
 pytestmark = pytest.mark.usefixtures("figures_as_in_a_notebook")
 
@@ -151,23 +151,19 @@ class TestSplitVariance:
 
     def test_what_the_theorem_says_earns_nothing(self):
         for student_id in CLASS:
-            numbers = personal(student_id, "q1")
-            for within in (numbers["d_k"], 1.0, 0.0):
+            for within in (personal(student_id, "q1")["d_k"], 1.0, 0.0):
                 assert judged("q1", {"within": within, "between": 0}, student_id).earned == 0
-            within, between = checks("q1")["variances"](numbers)
-            assert judged("q1", {"within": within, "between": between}, student_id).earned == 1
 
     @pytest.mark.parametrize("student_id", CLASS[:40])
     def test_tolerance(self, student_id: str):
         within, between = checks("q1")["variances"](personal(student_id, "q1"))
         for sign in (-1, 1):
             near, far = 1 + sign * 9e-6, 1 + sign * 2e-5
-            assert (
-                judged("q1", {"within": within * near, "between": between}, student_id).earned == 1
-            )
-            assert judged("q1", {"within": within * far, "between": between}, student_id).earned < 1
-            shifted = {"within": within, "between": between + sign * 3e-5 * max(1, between)}
-            assert judged("q1", shifted, student_id).earned < 1
+            right = {"within": within, "between": between}
+            shift = sign * 3e-5 * max(1, between)
+            assert judged("q1", right | {"within": within * near}, student_id).earned == 1
+            assert judged("q1", right | {"within": within * far}, student_id).earned < 1
+            assert judged("q1", right | {"between": between + shift}, student_id).earned < 1
 
     def test_no_mistake_is_told_of_the_right_answer(self):
         for student_id in CLASS:
@@ -182,8 +178,7 @@ class TestFrozenWidths:
     def test_the_formula_agrees_with_every_width_tried(self):
         for student_id in STUDENTS:
             numbers = personal(student_id, "q2")
-            trial = solved(SET, "q2", student_id=student_id)
-            run(trial.source, trial.inside)
+            trial, *_ = answered(SET, "q2", student_id=student_id)
             found = checks("q2")["frozen_widths"](
                 2 * math.log(numbers["n"]),
                 1 - numbers["shared"] / 100,
@@ -216,8 +211,7 @@ class TestFrozenWidths:
     def test_students_meet_every_case(self):
         cases = set()
         for student_id in CLASS:
-            trial = solved(SET, "q2", student_id=student_id)
-            run(trial.source, trial.inside)
+            trial, *_ = answered(SET, "q2", student_id=student_id)
             frozen = trial.inside["frozen"]
             cases.add((bool(frozen[2].any()), bool(frozen[3].any())))
         assert {(True, True), (False, True), (False, False)} <= cases
@@ -259,8 +253,7 @@ class TestFrozenWidths:
                 assert outcome.earned <= (0.25 if row == [1, 1] else 0)
 
     def test_one_width_more_or_less_is_wrong(self):
-        trial = solved(SET, "q2")
-        run(trial.source, trial.inside)
+        trial, *_ = answered(SET, "q2")
         for row in range(4):
             for column in range(2):
                 for change in (-1, 1, 0.001):
@@ -313,10 +306,7 @@ class TestPositionsBehind:
                 assert np.abs(case["scores"]).max() <= 10000
 
     def test_tolerance(self):
-        trial = solved(SET, "q3")
-        asked = trial.asked()
-        run(trial.source, trial.inside)
-        given = trial.given(asked)
+        trial, given, asked = answered(SET, "q3")
         for sign in (-1, 1):
             for change, passes in ((9e-6, True), (2e-5, False)):
                 found = [each + sign * change for each in given["found"]]
@@ -324,10 +314,7 @@ class TestPositionsBehind:
                 assert (outcome.earned == 1) is passes
 
     def test_an_array_of_one_entry_is_as_good_as_a_number(self):
-        trial = solved(SET, "q3")
-        asked = trial.asked()
-        run(trial.source, trial.inside)
-        given = trial.given(asked)
+        trial, given, asked = answered(SET, "q3")
         wide = [np.reshape(each, np.shape(each) or (1,)) for each in given["found"]]
         assert sum(np.shape(each) == (1,) for each in wide) == 2
         assert trial.judge({**given, "found": wide}, asked).earned == 1
@@ -352,10 +339,7 @@ class TestPositionsBehind:
             trial.check()
 
     def test_every_case_counts(self):
-        trial = solved(SET, "q3")
-        asked = trial.asked()
-        run(trial.source, trial.inside)
-        given = trial.given(asked)
+        trial, given, asked = answered(SET, "q3")
         left = {"moderate": 0.0, "tied": 0.75, "large": 0.5, "short": 0.75}
         for place, case in enumerate(asked["cases"]):
             found = list(given["found"])

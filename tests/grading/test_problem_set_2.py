@@ -22,8 +22,7 @@ from tests.grading.answers_problem_set_2 import (
     LOOP,
     ON_PAPER,
 )
-from tests.grading.trial import Trial, cells, hidden, notebook, run, solved
-from tests.grading.variants import Variant
+from tests.grading.trial import Trial, answered, cells, hidden, notebook, run, solved
 
 pytestmark = pytest.mark.usefixtures("figures_as_in_a_notebook")
 
@@ -34,11 +33,9 @@ DIVERGES = "s0000012"  # plain steps at the large rate
 
 def right(question: str, student_id: str = "s0000000") -> tuple[Trial, Any, dict[str, Any]]:
     """Return a trial of the solution, what it hands over, and what was asked."""
-    trial = solved(SET, question, student_id=student_id)
-    asked = trial.asked()
-    run(trial.source, trial.inside)
+    found = answered(SET, question, student_id=student_id)
     plt.close("all")
-    return trial, trial.given(asked), asked
+    return found
 
 
 def told(question: str, given: Any) -> tuple[float, str]:
@@ -177,10 +174,7 @@ class TestTemperature:
 
     def test_no_other_temperature_gives_the_key_more(self):
         for seed in range(5):
-            trial = solved(SET, "q2")
-            asked = trial.asked(seed)
-            run(trial.source, trial.inside)
-            given = trial.given(asked)
+            _, given, asked = answered(SET, "q2", seed=seed)
             for kind in ("between", "large"):
                 for row, found in zip(asked["rows"][kind], given[kind], strict=True):
                     around = found * np.exp(np.linspace(-8, 8, 1601))
@@ -400,11 +394,10 @@ class TestAblation:
         assert sum(right("q4")[0].outside["WORTH"].values()) == 1
 
     @pytest.mark.parametrize(
-        "variant",
-        [pytest.param(each, id=each.name) for each in ABLATION if each.share("q4") == 1],
+        "source", [pytest.param(each.source, id=each.name) for each in ABLATION if each.earned == 1]
     )
-    def test_every_right_figure_is_right_where_an_arm_diverges(self, variant: Variant):
-        trial = Trial(SET, "q4", variant.answers["q4"], student_id=DIVERGES)
+    def test_every_right_figure_is_right_where_an_arm_diverges(self, source: str):
+        trial = Trial(SET, "q4", source, student_id=DIVERGES)
         trial.check()
         outcome = trial.outcome()
         assert outcome.earned == 1, outcome.message
@@ -456,9 +449,7 @@ class TestAblation:
 
     def test_every_pair_of_settings_is_in_the_answer_cell(self):
         for student_id in STUDENTS:
-            trial = solved(SET, "q4", student_id=student_id)
-            run(trial.source, trial.inside)
-            plt.close("all")
+            trial, *_ = right("q4", student_id)
             mine = trial.inside["mine"]
             assert trial.inside["eta"] == trial.outside["ETA"][mine["normalized"], mine["fast"]]
         assert "STEPS = 30" in cells(SET)["q4"]

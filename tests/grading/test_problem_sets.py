@@ -8,6 +8,7 @@ import re
 import sys
 import types
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from tests.grading.trial import (
     STUDENT,
     STUDENTS,
     Trial,
+    answered,
     cells,
     checked,
     notebook,
@@ -40,9 +42,10 @@ pytestmark = pytest.mark.usefixtures("figures_as_in_a_notebook")
 
 QUESTIONS = [(name, question) for name in SETS for question in checked(name)]
 VARIANTS = [
-    pytest.param(name, variant, id=f"{name}-{variant.name}")
+    pytest.param(name, question, variant, id=f"{name}-{question}-{variant.name}")
     for name in SETS
-    for variant in variants_of(name)
+    for question, variants in variants_of(name).items()
+    for variant in variants
 ]
 SEEDS = range(3)
 
@@ -149,12 +152,14 @@ class TestNotebook:
                 run(released(assignment, f"{question}_check"), trial.inside)
 
     def test_there_are_enough_answers(self, assignment: str):
-        variants = variants_of(assignment)
-        assert len({variant.name for variant in variants}) == len(variants)
-        for question in checked(assignment):
-            shares = [each.share(question) for each in variants if question in each.answers]
-            assert sum(share < 1 for share in shares) >= 8, question
-            assert sum(share == 1 for share in shares) >= 3, question
+        assert tuple(variants_of(assignment)) == checked(assignment)
+        for question, variants in variants_of(assignment).items():
+            assert len({each.name for each in variants}) == len(variants)
+            assert sum(each.earned < 1 for each in variants) >= 8, question
+            assert sum(each.earned == 1 for each in variants) >= 3, question
+            for each in variants:
+                assert 0 <= each.earned <= 1, each.name
+                assert (each.earned == 1) is (each.says == ""), each.name
 
 
 @pytest.mark.parametrize("assignment", SETS)
@@ -225,26 +230,18 @@ def test_what_another_student_has_right_is_wrong(assignment: str, question: str)
         assert copied.outcome().earned < 1
 
 
-def test_points_come_in_shares_that_the_judge_may_give():
-    for assignment in SETS:
-        for variant in variants_of(assignment):
-            assert variant.answers.keys() <= set(checked(assignment)), variant.name
-            assert variant.earned.keys() == variant.says.keys() <= variant.answers.keys()
-            assert all(0 <= each < 1 for each in variant.earned.values()), variant.name
-
-
-@pytest.mark.parametrize(("assignment", "variant"), VARIANTS)
-def test_what_students_write_earns_what_it_should(assignment: str, variant: Variant):
-    for question, source in variant.answers.items():
-        outcome = Trial(assignment, question, source).outcome()
-        assert outcome.earned == pytest.approx(variant.share(question)), outcome.message
-        assert variant.says.get(question, "") in outcome.message, outcome.message
-        if variant.share(question) == 1:
-            Trial(assignment, question, source).check()
-            Trial(assignment, question, source).check(as_in_the_sandbox=True)
-            for other in STUDENTS[1:4]:
-                fresh = Trial(assignment, question, source, student_id=other).outcome(1)
-                assert fresh.earned == 1, fresh.message
+@pytest.mark.parametrize(("assignment", "question", "variant"), VARIANTS)
+def test_what_students_write_earns_what_it_should(assignment: str, question: str, variant: Variant):
+    tried = partial(Trial, assignment, question, variant.source)
+    outcome = tried().outcome()
+    assert outcome.earned == pytest.approx(variant.earned), outcome.message
+    assert variant.says in outcome.message, outcome.message
+    if variant.earned == 1:
+        tried().check()
+        tried().check(as_in_the_sandbox=True)
+        for other in STUDENTS[1:4]:
+            fresh = tried(student_id=other).outcome(1)
+            assert fresh.earned == 1, fresh.message
 
 
 ODD_ARRAYS = st.sampled_from(
@@ -303,17 +300,7 @@ def exchanged(value: Any, path: tuple[Any, ...], by: Any) -> Any:
 @pytest.fixture(scope="module")
 def right_answers() -> Callable[[str, str], tuple[Trial, Any, dict[str, Any]]]:
     """Return what gives a trial, its right answer, and what was asked; each made once."""
-    kept: dict[tuple[str, str], tuple[Trial, Any, dict[str, Any]]] = {}
-
-    def right(assignment: str, question: str) -> tuple[Trial, Any, dict[str, Any]]:
-        if (assignment, question) not in kept:
-            trial = solved(assignment, question)
-            asked = trial.asked()
-            run(trial.source, trial.inside)
-            kept[assignment, question] = (trial, trial.given(asked), asked)
-        return kept[assignment, question]
-
-    return right
+    return cache(answered)
 
 
 @pytest.mark.parametrize(("assignment", "question"), QUESTIONS)

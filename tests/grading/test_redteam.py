@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -36,6 +35,7 @@ from grading.marking.judging import Judge
 from grading.release import worked
 from grading.results import Result
 from grading.sandbox import sandbox
+from tests.grading.pages import harm, parsed
 from tests.grading.redteam import (
     ATTACKS,
     BREACH,
@@ -439,70 +439,9 @@ def test_no_file_is_left_in_the_temporary_folder(course: Range) -> None:
 
 # what people look at
 
-ALLOWED = set(
-    re.findall(
-        r"\w+",
-        "html head meta title style body main header section h1 h2 h3 h4 h5 h6 p div span bdi "
-        "strong em del a code pre br hr ul ol li blockquote table thead tbody tr th td details "
-        "summary img",
-    )
-)
-ATTRIBUTES = set(
-    re.findall(
-        r"[\w-]+",
-        "lang charset http-equiv content name class id aria-labelledby scope href rel alt src "
-        "start style",
-    )
-)
-FORMULAS = set(
-    re.findall(
-        r"\w+",
-        "math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover "
-        "munderover mtable mtr mtd mpadded mstyle",
-    )
-)
-# what surrounds a formula that is wider than the page
-SCROLLING = {"tabindex": "0", "role": "group", "aria-label": "formula"}
-
-
-class Page(HTMLParser):
-    """Collects what a browser would do something about."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.text: list[str] = []
-        self.inside: str | None = None
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.inside = tag
-        if tag not in ALLOWED | FORMULAS:
-            self.found.append(f"<{tag}>")
-        for name, value in attrs:
-            self.found += self._attribute(tag, name, value or "")
-
-    def _attribute(self, tag: str, name: str, value: str) -> list[str]:
-        fine = {
-            "href": value.startswith(("#", "https://", "http://", "mailto:")),
-            "src": value.startswith("data:image/png;base64,"),
-            "style": value.startswith("text-align:"),
-            "http-equiv": value == "Content-Security-Policy",
-        }
-        wrong = name not in ATTRIBUTES or not fine.get(name, True)
-        if tag in FORMULAS:
-            wrong = name.startswith("on") or not re.fullmatch(r"[\w.-]{1,12}", value)
-        elif tag == "span" and name in SCROLLING:
-            wrong = value != SCROLLING[name]
-        return [f"<{tag} {name}={value}>"] if wrong else []
-
-    def handle_data(self, data: str) -> None:
-        if self.inside != "style":
-            self.text.append(data)
-
 
 def test_no_page_does_anything(course: Range) -> None:
-    found = {name: Page(page).found for name, page in course.together.pages.items()}
+    found = {name: harm(page) for name, page in course.together.pages.items()}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert len(found) >= len(ATTACKS) + len(HONEST) - 1  # nobody missing but who is missing
 
@@ -510,7 +449,7 @@ def test_no_page_does_anything(course: Range) -> None:
 def test_no_page_tells_what_it_must_not_tell(course: Range) -> None:
     words = ("def judge", "def ask", "hidden_check(", "BEGIN HIDDEN", "BEGIN SOLUTION", CANARY)
     for name, page in course.together.pages.items():
-        text = "".join(Page(page).text)
+        text = parsed(page).get_text()
         for word in (*words, SECRET):
             assert word not in text, f"{name}: {word}"
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", page), name
@@ -576,7 +515,7 @@ def test_formgrader_runs_nothing_of_a_students(course: Range) -> None:
     for name in ("html-in-a-paragraph", "html-in-added-cells", "html-in-an-exception"):
         path = out / "autograded" / name / "tiny" / "tiny.ipynb"
         page, _ = exporter.from_filename(str(path), resources=dict(resources))
-        found = [each for each in Page(page).found if any(word in each for word in live)]
+        found = [each for each in harm(page) if any(word in each for word in live)]
         assert found == [], name
 
 

@@ -123,28 +123,14 @@ class Outcome:
 
 @dataclass
 class Trial:
-    """One student's work at one question.
-
-    Parameters
-    ----------
-    assignment, question : str
-        What is answered.
-    source : str
-        The answer cell.
-    student_id : str
-        What the student typed.
-    judged_as : str, optional
-        Whom the roster says it is; the same if not given.
-    end : int
-        0 or 1 to put all personal numbers to an end of their ranges.
-    """
+    """One student's work at one question."""
 
     assignment: str
     question: str
-    source: str
-    student_id: str = STUDENT
-    judged_as: str | None = None
-    end: int = -1
+    source: str  # the answer cell
+    student_id: str = STUDENT  # what the student typed
+    judged_as: str | None = None  # whom the roster says it is; the same if not given
+    end: int = -1  # 0 or 1 to put all personal numbers to an end of their ranges
 
     def __post_init__(self) -> None:
         """Run what the instructor runs; nothing of the student yet."""
@@ -215,3 +201,13 @@ def run(source: str, namespace: dict[str, Any]) -> None:
 def solved(assignment: str, question: str, **how: Any) -> Trial:
     """Return a trial of the solution that the source notebook has."""
     return Trial(assignment, question, solution(assignment, question), **how)
+
+
+def answered(
+    assignment: str, question: str, seed: int = 0, **how: Any
+) -> tuple[Trial, dict[str, Any], dict[str, Any]]:
+    """Return a trial of the solution, what it hands over, and what was asked."""
+    trial = solved(assignment, question, **how)
+    asked = trial.asked(seed)
+    run(trial.source, trial.inside)
+    return trial, trial.given(asked), asked

@@ -1,0 +1,57 @@
+"""What the pages for students may hold, and what would do something on them."""
+
+from __future__ import annotations
+
+import re
+
+from bs4 import BeautifulSoup
+
+FORMULAS = {
+    *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mover"),
+    *("munder", "munderover", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd", "mstyle"),
+}
+TAGS = FORMULAS | {
+    *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "div"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "p", "bdi", "strong", "em", "del", "a", "code", "pre"),
+    *("table", "thead", "tbody", "tr", "th", "td", "span", "ul", "ol", "li", "blockquote", "br"),
+    *("hr", "img", "details", "summary"),
+}
+ATTRIBUTES = {
+    *("lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "rel", "scope"),
+    *("aria-labelledby", "src", "alt", "start", "style", "tabindex", "role", "aria-label"),
+    *("display", "mathvariant", "form", "columnalign", "stretchy", "fence", "accent", "lspace"),
+    *("rspace", "width", "minsize", "maxsize", "movablelimits", "displaystyle", "scriptlevel"),
+}
+VALUES = {
+    "href": r"#[\w-]+|https?://\S+|mailto:\S+",
+    "src": r"data:image/png;base64,[A-Za-z0-9+/=]+",
+    "style": r"(text-align: ?\w+;?)?",
+    "http-equiv": "Content-Security-Policy",
+    # what surrounds a formula that is wider than the page
+    "tabindex": "0",
+    "role": "group",
+    "aria-label": "formula",
+}
+
+
+def parsed(text: str) -> BeautifulSoup:
+    return BeautifulSoup(text, "html.parser")
+
+
+def harm(text: str) -> list[str]:
+    """List what does something on a page, or loads anything."""
+    soup = parsed(text)
+    found = []
+    for tag in soup.find_all(True):
+        if tag.name not in TAGS:
+            found.append(f"<{tag.name}>")
+        for name, given in tag.attrs.items():
+            value = given if isinstance(given, str) else " ".join(given)
+            plain = re.fullmatch(r"[\w.-]{1,12}", value) or tag.name not in FORMULAS
+            fine = re.fullmatch(VALUES.get(name, ".*"), value, re.DOTALL)
+            if not (name in ATTRIBUTES and plain and fine):
+                found.append(f"<{tag.name} {name}={value}>")
+    sheets = {each.get_text() for each in soup.find_all("style")}
+    if any("url(" in each or "@import" in each for each in sheets) or len(sheets) != 1:
+        found.append("style sheets")
+    return found
