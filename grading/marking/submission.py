@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 TIME = re.compile(r"it took longer than [0-9.]+ s")
 NO_ANSWER = "no answer came out"
-OUR_FAULT = (
-    "Something failed on our side; your instructor has been for_student, and nothing is lost."
-)
+OUR_FAULT = "Something failed on our side; your instructor has been told, and nothing is lost."
 
 
 @dataclass(frozen=True)

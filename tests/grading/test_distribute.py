@@ -97,6 +97,7 @@ def test_what_kills_its_worker_every_time_is_for_a_person_and_the_others_are_mar
     assert found["s2"].status == "needs-review"
     assert "lost" in found["s2"].message
     assert found["s2"].total is None
+    assert "your instructor has been told" in found["s2"].feedback
     assert {each.status for name, each in found.items() if name != "s2"} == {"graded"}
     assert len(found) == 7
 
