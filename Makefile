@@ -14,10 +14,14 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet
 BENCH := .venv-bench
 BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
 
+# So has PyTorch for the small language model.
+LANGUAGE := .venv-language
+LANGUAGE_RUN := $(subst $(VENV),$(LANGUAGE),$(RUN))
+
 # Lighthouse, which measures the built pages, is a Node program with a folder of its own.
 LIGHTHOUSE := .lighthouse
 
-.PHONY: help book archive pdf downloads slides serve lab numbers practice colab sweep bench \
+.PHONY: help book archive pdf downloads slides serve lab numbers practice colab sweep sweep-language bench \
 	bench-figures bench-site links clean
 
 help:
@@ -65,6 +69,9 @@ colab: $(VENV)/.book ## write the notebooks for Colab in colab/
 sweep: $(VENV)/.book ## train everything behind the table of the ablation anew, about a quarter hour
 	OPENBLAS_NUM_THREADS=1 $(RUN) tools/sweep.py $(ARGS)
 
+sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats one run
+	$(LANGUAGE_RUN) tools/sweep_language.py $(ARGS)
+
 # Agreement first: a fast wrong answer is worth nothing. Two colons let another file add to it.
 bench:: $(BENCH)/.ready ## time attnlib beside PyTorch and JAX, then bench-...; ARGS=--update puts it in the book
 	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
@@ -101,6 +108,11 @@ $(BENCH)/.ready: requirements-bench.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-bench.txt
 	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet --no-deps -e .
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(LANGUAGE)/.ready: requirements-bench.txt
+	$(PYTHON) -m venv $(LANGUAGE)
+	$(LANGUAGE_RUN) -m pip install --disable-pip-version-check --quiet -c requirements-bench.txt torch numpy
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(LIGHTHOUSE)/.ready: benchmarks/lighthouse/package.json benchmarks/lighthouse/package-lock.json

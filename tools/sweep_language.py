@@ -1,0 +1,202 @@
+"""Train the small language model with every rule, initial size and head width; write the table.
+
+``make sweep-language`` calls this. Each setting has its rate tuned on seeds that are not reported:
+rates a factor of two apart, more of them until the best has a neighbor on both sides. An
+interrupted sweep continues where it stopped, and what the table has is not trained again. With
+``--check`` the beginning of one run of the table is trained again and compared, and so is
+attention with that of attnlib.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, replace
+from datetime import timedelta
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import torch  # noqa: E402
+
+from book.files import atomic_write  # noqa: E402
+from tools import language_model  # noqa: E402
+from tools.language_model import EVERY, INITIAL_STD, POWERS, Setting, kept, train  # noqa: E402
+
+TABLE = ROOT / "data" / "language.json"
+RUNS = ROOT / "_build" / "sweep-language"
+D_K = (128, 64, 16)
+TUNING_SEEDS = (0, 1)
+REPORT_SEEDS = (100, 101, 102, 103, 104)
+USUAL_RATE = 1e-3
+FIRST_TRIED, MOST_DOUBLINGS = (-1, 0, 1), 8
+CHECKED = 2 * EVERY
+"""Steps of the run that is repeated."""
+TOLERANCE, OTHER_TEXT_TOLERANCE = 0.01, 0.15
+"""In nats, for the same text and for that of another version of Python."""
+ROUNDING = 1e-5
+"""What numbers of 32 bits and size one may differ by."""
+
+
+def settings() -> list[Setting]:
+    """Return what is compared, the widest heads first; the rates are tuned later."""
+    compared = [
+        Setting(rule, initial, d_k, math.nan)
+        for d_k, initial, rule in product(D_K, INITIAL_STD, POWERS)
+    ]
+    bare = [
+        replace(setting, as_in_practice=False)
+        for setting in compared
+        if setting.d_k == max(D_K) and setting.rule in ("1", "1/√dₖ")
+    ]
+    return compared + bare
+
+
+def run(setting: Setting, seed: int, folder: Path, device: str) -> dict[str, Any]:
+    """Train one model, or return what came out when it was trained before."""
+    name = "-".join(str(part).replace("/", ":") for part in asdict(setting).values())
+    path = folder / f"{name}-{seed}.json"
+    if path.exists():
+        return json.loads(path.read_text(encoding="utf-8"))
+    result = train(setting, seed, device=device)
+    atomic_write(path, json.dumps(result))
+    return result
+
+
+def tuned(setting: Setting, folder: Path, device: str) -> dict[float, float]:
+    """Return the mean last loss by rate, the best of which has a neighbor on both sides."""
+    losses: dict[int, float] = {}
+
+    def try_rate(doubling: int) -> None:
+        tried = replace(setting, rate=USUAL_RATE * 2.0**doubling)
+        results = [run(tried, seed, folder, device) for seed in TUNING_SEEDS]
+        losses[doubling] = mean(result["loss"][-1] for result in results)
+
+    for doubling in FIRST_TRIED:
+        try_rate(doubling)
+    while (best := min(losses, key=losses.__getitem__)) in (min(losses), max(losses)):
+        if abs(best) == MOST_DOUBLINGS:
+            raise RuntimeError(f"{setting}: no rate is the best, not even 2^{best} · {USUAL_RATE}")
+        try_rate(best - 1 if best == min(losses) else best + 1)
+    return {USUAL_RATE * 2.0**doubling: losses[doubling] for doubling in sorted(losses)}
+
+
+def outcome(setting: Setting, folder: Path, device: str) -> dict[str, Any]:
+    """Tune a setting and train it with the reported seeds; return its entry in the table."""
+    torch.set_num_threads(1)
+    by_rate = tuned(setting, folder, device)
+    best = replace(setting, rate=min(by_rate, key=by_rate.__getitem__))
+    results = [run(best, seed, folder, device) for seed in REPORT_SEEDS]
+    return asdict(best) | {
+        "tuning": {f"{rate:g}": round(loss, 4) for rate, loss in by_rate.items()},
+        "steps": results[0]["steps"],
+        "loss": [result["loss"] for result in results],
+        "spread": [
+            {
+                step: kept(mean(value for layer in layers for value in layer["spread"]))
+                for step, layers in result["inspected"].items()
+            }
+            for result in results
+        ],
+        "first seed": {name: results[0][name] for name in ("inspected", "gradients")},
+    }
+
+
+def identity(setting: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what tells a setting from others before its rate is known."""
+    return tuple(setting[name] for name in ("rule", "initial", "d_k", "as_in_practice"))
+
+
+def sweep(asked: list[Setting], jobs: int, folder: Path, device: str) -> Iterator[dict[str, Any]]:
+    """Yield the entries of settings; say how many are done and how long the rest takes."""
+    start = time.monotonic()
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        pending = {pool.submit(outcome, each, folder, device): each for each in asked}
+        for done, future in enumerate(as_completed(pending), 1):
+            entry = future.result()
+            so_far = time.monotonic() - start
+            left = timedelta(seconds=round(so_far / done * (len(asked) - done)))
+            name = ", ".join(str(entry[key]) for key in ("rule", "initial", "d_k"))
+            last = mean(losses[-1] for losses in entry["loss"])
+            sys.stderr.write(f"{done} of {len(asked)}, about {left} left: {name}: {last:.3f}\n")
+            yield entry
+
+
+def as_text(table: dict[str, Any]) -> str:
+    """Return the table in JSON, with a line for each setting."""
+    head = {name: value for name, value in table.items() if name != "settings"}
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in table["settings"]]
+    parts = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
+    parts.append('"settings": [\n' + ",\n".join(lines) + "\n]")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def check(table: dict[str, Any], device: str) -> int:
+    """Repeat the beginning of the table's first run, and say whether it is the same."""
+    entry = table["settings"][0]
+    setting = Setting(**{name: entry[name] for name in Setting.__dataclass_fields__})
+    again = train(setting, REPORT_SEEDS[0], until=CHECKED, device=device)
+    same_text = language_model.standard_library().about == table["text"]
+    allowed = TOLERANCE if same_text else OTHER_TEXT_TOLERANCE
+    pairs = list(zip(again["loss"], entry["loss"][0], strict=False))
+    off = max(abs(new - old) for new, old in pairs)
+    verdict = "agrees" if off <= allowed else "does NOT agree"
+    text = "the same text" if same_text else "the text of another Python"
+    sys.stdout.write(
+        f"{setting.rule}, {setting.initial}, d_k = {setting.d_k}, {CHECKED} steps on {text}: "
+        f"off by {off:.4f} nats, which {verdict} within {allowed}\n"
+    )
+    differences = [
+        language_model.largest_difference(replace(setting, rule=rule)) for rule in POWERS
+    ]
+    sys.stdout.write(f"attention differs from that of attnlib by at most {max(differences):.1g}\n")
+    return int(off > allowed or max(differences) > ROUNDING)
+
+
+def main() -> int:
+    """Run the sweep, or the check, with the options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="repeat one run of the table")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--runs", type=Path, default=RUNS, help="folder of single runs")
+    parser.add_argument("--output", type=Path, default=TABLE, help="the table")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if options.check:
+        return check(json.loads(options.output.read_text(encoding="utf-8")), options.device)
+    options.runs.mkdir(parents=True, exist_ok=True)
+    table = {
+        "about": "A small language model trained with several scaling rules: validation losses",
+        "command": "make sweep-language",
+        "torch": torch.__version__,
+        "device": options.device,
+        "text": language_model.standard_library().about,
+        "tuning seeds": list(TUNING_SEEDS),
+        "reported seeds": list(REPORT_SEEDS),
+    }
+    before = json.loads(options.output.read_text("utf-8")) if options.output.exists() else {}
+    same = all(before.get(name) == value for name, value in table.items())
+    known = {identity(entry): entry for entry in before["settings"]} if same else {}
+    order = [identity(asdict(setting)) for setting in settings()]
+    left = [setting for setting in settings() if identity(asdict(setting)) not in known]
+    for entry in sweep(left, options.jobs, options.runs, options.device):
+        known[identity(entry)] = entry
+        table["settings"] = [known[name] for name in order if name in known]
+        atomic_write(options.output, as_text(table))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
