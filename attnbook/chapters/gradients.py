@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import expit
-from scipy.stats import t
+from scipy.stats import binom, t
 
 from attnbook.chapters.estimates import mean_and_error
 from attnlib import (
@@ -103,6 +103,38 @@ def each_ratio(both: ArrayLike) -> np.ndarray:
 def ratios(both: ArrayLike) -> np.ndarray:
     """Return `each_ratio` averaged over the seeds, with its standard error, shape (2, 2)."""
     return np.array([mean_and_error(each) for each in each_ratio(both)])
+
+
+def median_interval(sample: ArrayLike, level: float = LEVEL) -> np.ndarray:
+    """Return the median of a sample and an interval of order statistics, shape (3,).
+
+    The interval holds the median of the law with at least the probability `level`, whatever
+    the law is. (It is all of the sample if the sample is too small for that.)
+
+    Examples
+    --------
+    >>> median_interval(np.arange(101)).tolist()
+    [50.0, 40.0, 60.0]
+    """
+    values = np.sort(sample, axis=None)
+    outside = max(int(binom.ppf((1 - level) / 2, values.size, 0.5)), 1)
+    return np.array([np.median(values), values[outside - 1], values[-outside]])
+
+
+def median_ratio(both: ArrayLike, level: float = LEVEL) -> np.ndarray:
+    """Return not divided over divided for the medians of all rows, with an interval, shape (3,).
+
+    Seeds are pooled: medians of few rows are biased where the law is skewed. Each arm's interval
+    misses with half of the probability that is left, so together they hold at least `level`.
+
+    Examples
+    --------
+    >>> median_ratio([np.arange(101.0), 3 * np.arange(101.0)], level=0.9).round(2).tolist()
+    [3.0, 2.0, 4.5]
+    """
+    arms = np.reshape(both, (len(ARMS), -1))
+    divided, undivided = (median_interval(arm, (1 + level) / 2) for arm in arms)
+    return undivided / divided[[0, 2, 1]]
 
 
 def vector_ratios(d_k: int, n: int, count: int) -> np.ndarray:

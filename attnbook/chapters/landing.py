@@ -52,7 +52,7 @@ def top_weights() -> dict[str, Averages]:
         "narrow": top_weight(4, 16),
         "wide": top_weight(512, 16),
         "few keys": top_weight(64, 2),
-        "many keys": top_weight(64, 1024),
+        "many keys": top_weight(64, 1024, n_rows=20_000),
     }
 
 

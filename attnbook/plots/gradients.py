@@ -150,14 +150,14 @@ def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarr
         Head widths d_k.
     n_keys : sequence of int, length n_curves
         Number of keys of each curve, at most four.
-    ratios : numpy.ndarray, shape (n_curves, n_widths, 2)
-        Mean ratio over seeds and its standard error.
+    ratios : numpy.ndarray, shape (n_curves, n_widths, 3)
+        Ratio of the medians and the ends of its interval.
 
     Examples
     --------
     >>> import numpy as np
     >>> from attnbook import plots
-    >>> figure = plots.median_ratios([4, 64], [16], np.array([[[1.5, 0.1], [1.7, 0.1]]]))
+    >>> figure = plots.median_ratios([4, 64], [16], np.array([[[1.5, 1.4, 1.6], [1.7, 1.6, 1.9]]]))
     """
     figure, (axes,) = style.panels(height=4.4)
     looks = style.distinct(
@@ -166,7 +166,9 @@ def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarr
         "n_keys",
     )
     for count, curve, look in zip(n_keys, ratios, looks, strict=True):
-        style.estimates(axes, widths, curve, look, label=f"n = {count}")
+        ratio, low, high = curve.T
+        bars = ratio - low, high - ratio
+        axes.errorbar(widths, ratio, bars, **look | {"label": f"n = {count}"})
     axes.axhline(1, color=style.PALETTE["theory"], linewidth=1.2)
     style.note(axes, "equal", (widths[0], 1), (0, -14), fontsize=10)
     axes.set(yscale="log", ylim=(1e-3, 100))
