@@ -37,6 +37,8 @@ from tools.language_model import EVERY, INITIAL_STD, POWERS, Setting, kept, trai
 TABLE = ROOT / "data" / "language.json"
 RUNS = ROOT / "_build" / "sweep-language"
 D_K = (128, 64, 16)
+BARE = ("1", "1/√dₖ")
+"""Rules that are also trained without warm-up and clipping."""
 TUNING_SEEDS = (0, 1)
 REPORT_SEEDS = (100, 101, 102, 103, 104)
 USUAL_RATE = 1e-3
@@ -55,12 +57,9 @@ def settings() -> list[Setting]:
         Setting(rule, initial, d_k, math.nan)
         for d_k, initial, rule in product(D_K, INITIAL_STD, POWERS)
     ]
-    bare = [
-        replace(setting, as_in_practice=False)
-        for setting in compared
-        if setting.d_k == max(D_K) and setting.rule in ("1", "1/√dₖ")
-    ]
-    return compared + bare
+    widest = [setting for setting in compared if setting.d_k == max(D_K)]
+    bare = [replace(setting, as_in_practice=False) for setting in widest if setting.rule in BARE]
+    return [*widest, *bare, *(setting for setting in compared if setting not in widest)]
 
 
 def run(setting: Setting, seed: int, folder: Path, device: str) -> dict[str, Any]:

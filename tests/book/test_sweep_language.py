@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from filelock import FileLock
+from numpy.testing import assert_allclose
 
 from tests.book.notebooks import ROOT
 
 TABLE = ROOT / "data" / "language.json"
-RULES = {"1", "1/√dₖ", "1/dₖ", "q/k norm"}
+COMPARED = ("rule", "initial", "d_k", "as_in_practice")
 
 
 @pytest.fixture(scope="module")
@@ -21,25 +23,61 @@ def table() -> dict[str, Any]:
     return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
-def test_the_beginning_of_a_run_comes_out_again_and_attention_is_that_of_attnlib() -> None:
-    make = shutil.which("make")
-    assert make
-    done = subprocess.run(
-        [make, "sweep-language", "ARGS=--check"], cwd=ROOT, capture_output=True, text=True
-    )
+def check(table: Path, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess:
+    """Call the command as a reader does; two workers must not install PyTorch at once."""
+    with FileLock(tmp_path_factory.getbasetemp().parent / "language.lock"):
+        return subprocess.run(
+            ["make", "sweep-language", f"ARGS=--check --output {table}"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def test_the_beginning_of_a_run_comes_out_again(tmp_path_factory: pytest.TempPathFactory) -> None:
+    done = check(TABLE, tmp_path_factory)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "agrees" in done.stdout
+    assert "which agrees within" in done.stdout
 
 
-def test_a_changed_table_is_noticed(tmp_path: Path, table: dict[str, Any]) -> None:
+def test_another_table_does_not(
+    table: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
     table["settings"][0]["loss"][0][1] += 0.2
     changed = tmp_path / "language.json"
     changed.write_text(json.dumps(table), encoding="utf-8")
-    done = subprocess.run(
-        ["make", "sweep-language", f"ARGS=--check --output {changed}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    done = check(changed, tmp_path_factory)
+    assert done.returncode != 0
     assert "does NOT agree" in done.stdout
-    assert done.returncode
+
+
+def test_every_setting_has_its_best_rate_and_its_seeds(table: dict[str, Any]) -> None:
+    assert not set(table["tuning seeds"]) & set(table["reported seeds"])
+    assert len({tuple(entry[name] for name in COMPARED) for entry in table["settings"]}) == len(
+        table["settings"]
+    )
+    for entry in table["settings"]:
+        rates = {float(rate): loss for rate, loss in entry["tuning"].items()}
+        best = min(rates, key=rates.__getitem__)
+        assert entry["rate"] == best
+        assert min(rates) < best < max(rates), "a neighbor on both sides"
+        assert all(high == 2 * low for low, high in zip(rates, list(rates)[1:], strict=False))
+        assert len(entry["loss"]) == len(entry["spread"]) == len(table["reported seeds"])
+        assert all(len(losses) == len(entry["steps"]) for losses in entry["loss"])
+
+
+def test_the_rule_changes_the_first_spread_by_its_factor_alone(table: dict[str, Any]) -> None:
+    """A seed draws the same weights for every rule; the first layer sees the same tokens."""
+    first = {
+        tuple(entry[name] for name in COMPARED): np.array(
+            entry["first seed"]["inspected"]["0"][0]["spread"]
+        )
+        for entry in table["settings"]
+    }
+    pairs = [(name, first["1/√dₖ", *name[1:]]) for name in first if name[0] in ("1", "1/dₖ")]
+    assert pairs
+    for (rule, *rest), divided in pairs:
+        d_k = rest[1]
+        factor = np.sqrt(d_k) if rule == "1" else 1 / np.sqrt(d_k)
+        assert_allclose(first[rule, *rest], factor * divided, rtol=1e-3)
