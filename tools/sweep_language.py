@@ -37,8 +37,8 @@ from tools.language_model import EVERY, INITIAL_STD, POWERS, Setting, kept, trai
 TABLE = ROOT / "data" / "language.json"
 RUNS = ROOT / "_build" / "sweep-language"
 D_K = (128, 64, 16)
-BARE = ("1", "1/√dₖ")
-"""Rules that are also trained without warm-up and clipping."""
+MAIN = ("1", "1/√dₖ")
+"""Rules that are also trained without warm-up and clipping, with the widest heads."""
 TUNING_SEEDS = (0, 1)
 REPORT_SEEDS = (100, 101, 102, 103, 104)
 USUAL_RATE = 1e-3
@@ -52,14 +52,14 @@ ROUNDING = 1e-5
 
 
 def settings() -> list[Setting]:
-    """Return what is compared, the widest heads first; the rates are tuned later."""
+    """Return what is compared; the rates are tuned later. What matters most comes first."""
     compared = [
         Setting(rule, initial, d_k, math.nan)
-        for d_k, initial, rule in product(D_K, INITIAL_STD, POWERS)
+        for d_k, rule, initial in product(D_K, POWERS, INITIAL_STD)
     ]
-    widest = [setting for setting in compared if setting.d_k == max(D_K)]
-    bare = [replace(setting, as_in_practice=False) for setting in widest if setting.rule in BARE]
-    return [*widest, *bare, *(setting for setting in compared if setting not in widest)]
+    main = [each for each in compared if each.d_k == max(D_K) and each.rule in MAIN]
+    bare = [replace(each, as_in_practice=False) for each in main]
+    return [*main, *bare, *(each for each in compared if each not in main)]
 
 
 def run(setting: Setting, seed: int, folder: Path, device: str) -> dict[str, Any]:
