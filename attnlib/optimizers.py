@@ -49,7 +49,7 @@ class Sgd:
 
 @dataclass(frozen=True)
 class Adam:
-    """Adam [1]_: steps of about the learning rate, whatever the size of the gradient.
+    """Adam [1]_: steps that do not depend on the scale of the gradients, but for `epsilon`.
 
     Parameters
     ----------

@@ -42,8 +42,10 @@ LONG_RATES = RATES | {"Adam": quarter_decades(0.00018, 0.1)}
 UNTUNED = 1.0
 """Stands for the rate of a setting that is about to be tuned."""
 UNSCALED, USUAL, BY_WIDTH, NORM, LEARNED = ARMS
-WIDE = 256
+MIDDLE, WIDE = 64, 256
 SHORT_STEPS = 300
+FRESH_SEEDS = tuple(range(105, 135))
+"""More than are reported, to see how often a run ends high."""
 SMALL_STD = 0.02
 """A usual standard deviation of initial weights, here without regard to any width."""
 
@@ -114,6 +116,16 @@ def shared_rate_settings(tunings: Sequence[Tuning]) -> list[Setting]:
     ]
 
 
+def fresh_seed_settings(tunings: Sequence[Tuning]) -> list[Setting]:
+    """Return tuned settings that end well, measured at the end, to count the seeds that do not."""
+    return [
+        replace(tuning.setting, record_at=(tuning.setting.steps,))
+        for tuning in tunings
+        if (tuning.setting.arm == USUAL and tuning.setting.d_k >= MIDDLE)
+        or (tuning.setting.arm == UNSCALED and tuning.setting.d_k == MIDDLE)
+    ]
+
+
 def sweep(jobs: int, cache: Path, widths: Sequence[int] = WIDTHS) -> dict[str, Ablation]:
     """Run everything, and return it by name."""
     shared = {"n_jobs": jobs, "cache": cache}
@@ -130,6 +142,8 @@ def sweep(jobs: int, cache: Path, widths: Sequence[int] = WIDTHS) -> dict[str, A
         parts[name] = run_ablation(settings, rates, **shared)
     again = shared_rate_settings(parts["main"].tunings)
     parts["shared rate"] = Ablation([], run_settings(again, REPORT_SEEDS, **shared))
+    rare = fresh_seed_settings(parts["main"].tunings)
+    parts["fresh seeds"] = Ablation([], run_settings(rare, FRESH_SEEDS, **shared))
     return parts
 
 

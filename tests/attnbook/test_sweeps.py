@@ -462,8 +462,9 @@ def test_the_table_is_small_and_tells_how_it_was_made(table):
     assert set(about["versions"]) == {"python", "numpy"}
     assert tuple(about["tuning seeds"]) == TUNING_SEEDS
     assert tuple(about["reported seeds"]) == REPORT_SEEDS
-    for part in table.values():
-        assert all(record.seeds == REPORT_SEEDS for record in part.records)
+    for name, part in table.items():
+        seeds = command.FRESH_SEEDS if name == "fresh seeds" else REPORT_SEEDS
+        assert all(record.seeds == seeds for record in part.records)
         assert all(tuning.seeds == TUNING_SEEDS for tuning in part.tunings)
         tuned = [tuning.setting for tuning in part.tunings]
         assert not tuned or tuned == [record.setting for record in part.records]
@@ -479,7 +480,7 @@ def test_the_table_is_what_the_command_makes(table):
         "tuned for 300 steps": command.short_settings(command.WIDTHS),
         "own query and key rate": command.own_rate_settings(command.WIDTHS),
     }
-    assert list(table) == [*made, "shared rate"]
+    assert list(table) == [*made, "shared rate", "fresh seeds"]
     for name, settings in made.items():
         rates = command.LONG_RATES if name == "steps to a loss" else command.RATES
         for setting, tuning in zip(settings, table[name].tunings, strict=True):
@@ -487,6 +488,9 @@ def test_the_table_is_what_the_command_makes(table):
             assert tuning.rates == rates[setting.optimizer]
     again = command.shared_rate_settings(table["main"].tunings)
     assert [record.setting for record in table["shared rate"].records] == again
+    rare = command.fresh_seed_settings(table["main"].tunings)
+    assert [record.setting for record in table["fresh seeds"].records] == rare
+    assert not {*command.FRESH_SEEDS} & {*TUNING_SEEDS, *REPORT_SEEDS}
 
 
 def drawn_row(parts: dict[str, Ablation]) -> tuple[str, Record, int]:

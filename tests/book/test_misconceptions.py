@@ -198,7 +198,7 @@ TRUE_IN: dict[str, list[World]] = {
     ],
     "A sharp row throws information away": [
         # queries hardly resemble their keys, and chance picks the one that is read
-        World({"match = 1024, 300, 0.9": "match = 1024, 300, 0.1"}),
+        World({"match = 1024, 1000, 0.9": "match = 1024, 1000, 0.1"}),
     ],
     "With the division, logits keep a standard deviation near one": [
         World(names={"train_together": hardly_train}),

@@ -87,7 +87,7 @@ def walk(page: Page, start: str) -> None:
     page.locator(".primary-toggle").click()
     assert page.locator("dialog#pst-primary-sidebar-modal .bd-links").is_visible()
     page.keyboard.press("Escape")
-    assert page.locator("#pst-primary-sidebar .bd-links").count() == 1
+    page.locator("#pst-primary-sidebar .bd-links").wait_for(state="attached")
 
 
 @pytest.mark.parametrize("from_disk", [True, False])
