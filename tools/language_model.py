@@ -102,6 +102,24 @@ def windows(text: Tensor, count: int, generator: torch.Generator) -> tuple[Tenso
     return text[places][:, :-1], text[places][:, 1:]
 
 
+def validation_windows() -> tuple[Tensor, Tensor]:
+    """Return the pieces of text on which every model is measured."""
+    return windows(standard_library().validation, WINDOWS, torch.Generator().manual_seed(0))
+
+
+def baselines() -> dict[str, float]:
+    """Return the losses of who only knows how often characters, or pairs of them, occur."""
+    text = standard_library()
+    n, (symbols, following) = len(text.symbols), validation_windows()
+    pairs = text.training[:-1] * n + text.training[1:]
+    counts = 1.0 + torch.bincount(pairs, minlength=n * n).view(n, n)
+    by_one, by_pair = counts.sum(dim=0) / counts.sum(), counts / counts.sum(dim=1, keepdim=True)
+    return {
+        "characters": kept(-by_one.log()[following].mean()),
+        "pairs": kept(-by_pair.log()[symbols, following].mean()),
+    }
+
+
 class Attention(nn.Module):
     """Causal attention with several heads, whose scores a rule scales."""
 
@@ -249,8 +267,7 @@ def train(setting: Setting, seed: int, *, until: int = STEPS, device: str = "cpu
         model.parameters(), setting.rate, betas=(0.9, 0.95), weight_decay=0.1
     )
     draw = torch.Generator().manual_seed(seed + 1_000_000)
-    asked = windows(text.validation, WINDOWS, torch.Generator().manual_seed(0))
-    asked = tuple(part.to(device) for part in asked)
+    asked = tuple(part.to(device) for part in validation_windows())
     result: dict[str, Any] = {"steps": [], "loss": [], "inspected": {}, "gradients": {}}
 
     def measure(step: int) -> None:

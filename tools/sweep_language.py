@@ -32,7 +32,18 @@ import torch  # noqa: E402
 
 from book.files import atomic_write  # noqa: E402
 from tools import language_model  # noqa: E402
-from tools.language_model import EVERY, INITIAL_STD, POWERS, Setting, kept, train  # noqa: E402
+from tools.language_model import (
+    BATCH,
+    CONTEXT,
+    EVERY,
+    INITIAL_STD,
+    LAYERS,
+    POWERS,
+    WIDTH,
+    Setting,
+    kept,
+    train,
+)
 
 TABLE = ROOT / "data" / "language.json"
 RUNS = ROOT / "_build" / "sweep-language"
@@ -181,7 +192,10 @@ def main() -> int:
         "command": "make sweep-language",
         "torch": torch.__version__,
         "device": options.device,
+        "model": {"d_model": WIDTH, "layers": LAYERS, "context": CONTEXT, "batch": BATCH},
+        "initial std": INITIAL_STD,
         "text": language_model.standard_library().about,
+        "without a model": language_model.baselines(),
         "tuning seeds": list(TUNING_SEEDS),
         "reported seeds": list(REPORT_SEEDS),
     }
