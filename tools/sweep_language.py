@@ -32,7 +32,7 @@ import torch  # noqa: E402
 
 from book.files import atomic_write  # noqa: E402
 from tools import language_model  # noqa: E402
-from tools.language_model import (
+from tools.language_model import (  # noqa: E402
     BATCH,
     CONTEXT,
     EVERY,
