@@ -19,8 +19,9 @@ from nbformat import v4
 
 from _ext import launch_buttons
 from book.model import Book
+from tests.book import notebooks
 from tests.book.building import run
-from tests.book.notebooks import BOOK, CHAPTERS, ROOT, notebook, write_contents
+from tests.book.notebooks import BOOK, ROOT, notebook, write_contents
 from tests.book.test_practice import BIBLIOGRAPHY, chapter
 from tests.site import pages
 from tools import colab, downloads, practice
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ADDRESS = "https://github.com/someone/some-book"
-NOTEBOOKS = [*CHAPTERS, "chapters/benchmarks.ipynb", "chapters/models.ipynb"]
+NOTEBOOKS = [name for name in notebooks.NOTEBOOKS if name.startswith("chapters/")]
 VARIABLES = ("REPOSITORY_URL", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY")
 
 
