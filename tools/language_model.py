@@ -256,7 +256,7 @@ def kept(number: Any) -> float:
 
 
 def train(setting: Setting, seed: int, *, until: int = STEPS, device: str = "cpu") -> dict:
-    """Train a model, and return what was measured on the way; the loss is infinite if it fails.
+    """Train a model, and return what was measured on the way; the loss is infinite where it failed.
 
     A run that ends early, `until` some step, is the beginning of the whole one.
     """
@@ -274,8 +274,9 @@ def train(setting: Setting, seed: int, *, until: int = STEPS, device: str = "cpu
         with torch.no_grad():
             result["steps"].append(step)
             value = kept(loss(model, *asked))
-            result["loss"].append(value if math.isfinite(value) else math.inf)
-        if step in LOOKED_AT:
+        finite = math.isfinite(value)
+        result["loss"].append(value if finite else math.inf)
+        if finite and step in LOOKED_AT:
             result["inspected"][str(step)] = inspect(model, asked[0])
 
     for step in range(until):
@@ -288,7 +289,10 @@ def train(setting: Setting, seed: int, *, until: int = STEPS, device: str = "cpu
         optimizer.zero_grad()
         training_loss = loss(model, *batch)
         if not torch.isfinite(training_loss):
-            return result | {"loss": [*result["loss"], math.inf]}
+            unreached = range(step - step % EVERY + EVERY, until + 1, EVERY)
+            result["steps"] += unreached
+            result["loss"] += [math.inf] * len(unreached)
+            return result
         training_loss.backward()
         if step in LOOKED_AT:
             result["gradients"][str(step)] = gradient_norms(model)

@@ -44,7 +44,7 @@ def test_the_beginning_of_a_run_comes_out_again(tmp_path_factory: pytest.TempPat
 def test_another_table_does_not(
     table: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    table["settings"][0]["loss"][0][1] += 0.2
+    table["settings"][0]["loss"][0][1] += 1
     changed = tmp_path / "language.json"
     changed.write_text(json.dumps(table), encoding="utf-8")
     done = check(changed, tmp_path_factory)
