@@ -1,7 +1,7 @@
 """Say at the head of each chapter what it will take, and on the landing page of all of them.
 
-* Below a chapter's title is one quiet line: minutes of reading, difficulty, the chapters that
-  it builds on, and room for the buttons that launch its notebook.
+* Below a chapter's title is one quiet line: minutes for its core and for the rest, difficulty, the
+  chapters that it builds on, and room for the buttons that launch its notebook.
 * ``chapter-list`` lists the chapters, each with its question, the same minutes and stars.
 
 All of it comes from the model of the book, and nothing is typed a second time.
@@ -49,7 +49,10 @@ def note_chapters(app: Sphinx) -> None:
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     atomic_write(kept, json.dumps(facts(book_in(Path(app.srcdir)).pages, before)).encode())
     listed = [
-        (page.name, page.number, page.title, page.question, page.minutes, page.contract)
+        (
+            *(page.name, page.number, page.title, page.question, page.contract),
+            *(page.core_minutes, page.minutes),
+        )
         for page in chapters(app).values()
     ]
     path, text = told(app), repr(listed)
@@ -58,7 +61,7 @@ def note_chapters(app: Sphinx) -> None:
 
 
 def measures(chapter: Page) -> list[nodes.Node]:
-    """Return minutes and difficulty, the stars for the eye and the word for all.
+    """Return the minutes of the core and of the rest, and the difficulty, in stars and in a word.
 
     A chapter without a contract that states a difficulty is a ValueError.
     """
@@ -66,12 +69,14 @@ def measures(chapter: Page) -> list[nodes.Node]:
     if not word:
         message = f"the contract of {chapter.name} must state a difficulty, such as ★☆☆ gentle"
         raise ValueError(message)
-    time = nodes.inline("", f"{chapter.minutes} minutes", classes=["time"])
+    time = nodes.inline("", f"{chapter.core_minutes} minutes", classes=["time"])
     shown = f'<span class="stars" aria-hidden="true">{stars}</span> '
     level = nodes.inline(
         "", "", nodes.raw("", shown, format="html"), nodes.Text(word), classes=["difficulty"]
     )
-    return [time, level]
+    deeper = chapter.minutes - chapter.core_minutes
+    more = [nodes.inline("", f"{deeper} more to go deeper", classes=["deeper"])] if deeper else []
+    return [time, *more, level]
 
 
 def needed(contract: nodes.Element) -> list[nodes.Node]:
@@ -145,7 +150,10 @@ class ChapterList(SphinxDirective):
         listed = list(chapters(self.env.app).values())
         self.env.note_dependency(str(told(self.env.app)))
         source = self.env.doc2path(self.env.docname)
-        self.state.nested_parse(StringList(self.lines(listed), source), 0, box)
+        core, whole = sum(p.core_minutes for p in listed), sum(p.minutes for p in listed) / 60
+        total = f"The core takes {core} minutes, all of it {whole:.0f} hours without the exercises."
+        lines = [*self.lines(listed), "", total]
+        self.state.nested_parse(StringList(lines, source), 0, box)
         return [box]
 
 
@@ -158,11 +166,13 @@ class ChapterTable(ChapterList):
         """Return the table in Markdown."""
         rows = [
             f"| {page.number}. {{doc}}`{page.topic.capitalize()} </{page.name}>` "
-            f"| {page.minutes} minutes | {page.contract['Difficulty'].split()[1]} "
+            f"| {page.core_minutes} minutes | {page.minutes} minutes "
+            f"| {page.contract['Difficulty'].split()[1]} "
             f"| {page.contract['You need']} |"
             for page in listed
         ]
-        return ["| chapter | reading time | difficulty | you need |", "|---|---|---|---|", *rows]
+        head = "| chapter | core | with Deeper | difficulty | you need |"
+        return [head, "|---|---|---|---|---|", *rows]
 
 
 def finish(app: Sphinx, document: nodes.document, page: str) -> None:

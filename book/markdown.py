@@ -26,6 +26,8 @@ CODE = {"bibliography", "code", "code-block", "code-cell", "eval-rst", "raw", "t
 """Directives whose body is not prose."""
 TARGETS = {"figure", "grid", "image", "include", "literalinclude", "math", *CODE}
 """Directives whose title is a path or a target, or not shown."""
+FORMULAS = {"math_block", "math_block_label", "amsmath"}
+"""Tokens of formulas on a line of their own."""
 SHOWN_OPTIONS = {"alt", "caption", "header"}
 HIDDEN_ROLES = {"sub", "sup", "subscript", "superscript"}
 REFERENCES = {"doc", "download", "eq", "numref", "prf:ref", "ref"}
@@ -203,7 +205,7 @@ class _Walk:
         for token in parsed:
             if token.type == "inline":
                 yield from self.inline(token.children or [])
-            elif token.type in {"math_block", "math_block_label", "amsmath"}:
+            elif token.type in FORMULAS:
                 yield from self.piece("formula", token.content)
             elif token.type in {"fence", "colon_fence"}:
                 yield from self.fence(token)

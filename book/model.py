@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ import nbformat
 import yaml
 from nbformat import NotebookNode
 
-from book.markdown import Block, blocks, plain_words
+from book.markdown import FORMULAS, Block, blocks, plain_words, tokens
 
 ROOT = Path(__file__).resolve().parent.parent
-WORDS_PER_MINUTE = 200
-MINUTES_PER_CODE_CELL = 0.5
-READING_TIME_STEP = 5
+SECONDS = {"word": 1 / 3, "line of code": 5, "formula": 30, "prediction": 120}
+"""How long readers take: 180 words a minute, and for what is on a line of its own."""
+UNSEEN = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
+EXERCISES, DEEPER = "Exercises", "Deeper"
+"""Sections of the second level: neither belongs to the core of a chapter."""
 LABEL = "ex-"
 CONTRACT = re.compile(r"^- \*\*(?P<what>[^*]+)\*\* (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
 
@@ -104,6 +107,21 @@ def figure_of(cell: NotebookNode) -> Figure | None:
 def tags(cell: NotebookNode) -> set[str]:
     """Return the tags of a cell: what it is for."""
     return set(cell.metadata.get("tags", ()))
+
+
+def reading_minutes(cells: Iterable[NotebookNode]) -> int:
+    """Return how many minutes reading some cells takes, rounded up."""
+    seconds = 0.0
+    for cell in cells:
+        if cell.cell_type == "code":
+            lines = [] if tags(cell) & UNSEEN else cell.source.split("\n")
+            seconds += SECONDS["line of code"] * sum(bool(line.strip()) for line in lines)
+            continue
+        formulas = [t for t in tokens(cell.source) if t.type in FORMULAS]
+        asked = [b for b in blocks(cell.source) if "predict" in b.options.get("class", "").split()]
+        seconds += SECONDS["word"] * len(plain_words(cell.source))
+        seconds += SECONDS["formula"] * len(formulas) + SECONDS["prediction"] * len(asked)
+    return math.ceil(seconds / 60)
 
 
 class Page:
@@ -207,39 +225,50 @@ class Page:
                 found[-1].take(cell, solving)
         return found
 
-    def main_path(self) -> list[NotebookNode]:
-        """Return the cells outside the section of exercises, without those that only ask.
+    def _pieces(self) -> Iterator[tuple[str, NotebookNode]]:
+        """Yield its cells, each with the title of its section of the second level.
 
-        Of a text cell in which that section begins or ends, what is outside is returned.
+        A text in which such a section begins is cut there.
         """
-        kept, working = [], False
+        title = ""
         for cell in self.cells:
             if cell.cell_type == "code":
-                kept += [] if working or tags(cell) & {"ask", "answer"} else [cell]
+                yield title, cell
                 continue
             lines = cell.source.splitlines()
             heads = [
-                (block.lines[0], block.title == "Exercises")
+                (block.lines[0], block.title)
                 for block in blocks(cell.source)
                 if block.kind == "heading" and block.level == 2
             ]
-            outside: list[str] = []
             ends = [start for start, _ in heads] + [len(lines)]
-            for end, (start, state) in zip(ends, [(0, working), *heads], strict=True):
-                working = state
-                outside += [] if working else lines[start:end]
-            if "\n".join(outside).strip():
-                kept.append(nbformat.from_dict({**cell, "source": "\n".join(outside)}))
-        return kept
+            for end, (start, section) in zip(ends, [(0, title), *heads], strict=True):
+                title = section
+                source = "\n".join(lines[start:end])
+                if source.strip():
+                    yield title, nbformat.from_dict({**cell, "source": source})
+
+    def main_path(self) -> list[NotebookNode]:
+        """Return the cells outside the section of exercises, without those that only ask."""
+        return [
+            cell
+            for title, cell in self._pieces()
+            if title != EXERCISES and not tags(cell) & {"ask", "answer"}
+        ]
+
+    def core(self) -> list[NotebookNode]:
+        """Return the cells above the section "Deeper": all that the next chapter builds on."""
+        return [cell for _, cell in takewhile(lambda piece: piece[0] != DEEPER, self._pieces())]
+
+    @cached_property
+    def core_minutes(self) -> int:
+        """How long reading its core takes."""
+        return reading_minutes(self.core())
 
     @cached_property
     def minutes(self) -> int:
-        """How long reading takes: words and code cells, rounded up to a step of five."""
-        cells = self.main_path()
-        read = sum(len(plain_words(c.source)) for c in cells if c.cell_type == "markdown")
-        code = sum(cell.cell_type == "code" for cell in cells)
-        minutes = read / WORDS_PER_MINUTE + MINUTES_PER_CODE_CELL * code
-        return math.ceil(minutes / READING_TIME_STEP) * READING_TIME_STEP
+        """How long reading all of it takes, without the exercises."""
+        return reading_minutes(self.main_path())
 
     @cached_property
     def sections(self) -> list[Block]:
@@ -283,7 +312,7 @@ class Page:
                     yield block.label, block.kind.removeprefix("prf:"), block.title
 
 
-FACTS = ("title", "question", "contract", "minutes", "labels")
+FACTS = ("title", "question", "contract", "core_minutes", "minutes", "labels")
 """What pages say of each other."""
 
 

@@ -40,7 +40,7 @@ from nbformat import NotebookNode
 from book.digest import computation_digest
 from book.files import atomic_write
 from book.markdown import COMMENT, Piece, blocks, walk
-from book.model import ROOT, Page
+from book.model import ROOT
 from book.numerals import STRUCTURE, Numeral, numbers, numerals, written_as
 from book.stored import book_notebooks, normalized
 
@@ -58,7 +58,6 @@ PAGE_TEXTS = {
 }
 """Texts in the metadata of a notebook: its description, the card that a shared link shows, and the
 question that lists of the chapters show."""
-TIME = re.compile(r"(?<=\*\*Time\*\* about )\d+(?= minutes)")
 
 
 @dataclass(frozen=True)
@@ -214,16 +213,12 @@ class Notebook:
         return self._titled(passage.where, text, template, moment)
 
     def _cell(self, where: str, text: str, position: int) -> Passage:
-        return Passage(where, text, tuple(self._marks(text, walk(text), position)), position)
+        return Passage(where, text, tuple(self._marks(walk(text), position)), position)
 
-    def _marks(
-        self, text: str, pieces: Iterable[Piece], position: int
-    ) -> Iterator[Numeral | Binding]:
-        stated = {match.span() for match in TIME.finditer(text)}
+    def _marks(self, pieces: Iterable[Piece], position: int) -> Iterator[Numeral | Binding]:
         for piece in pieces:
             if piece.kind != "comment":
-                found = numerals(piece)
-                yield from (one for one in found if (one.start, one.end) not in stated)
+                yield from numerals(piece)
             elif "{" in piece.text:
                 template = " ".join(piece.text[4:-3].split())
                 below = template.startswith(BELOW)
@@ -469,11 +464,7 @@ def look(path: Path, check: bool) -> list[str]:
     for line in said:
         sys.stdout.write(f"{path.name}, {line}\n")
     if not check:
-        stated = normalized(notebook, path.stem)
-        minutes = Page(path.stem, path, notebook=stated).minutes
-        for cell in stated.cells:
-            cell.source = TIME.sub(str(minutes), cell.source)
-        nbformat.write(stated, path)
+        nbformat.write(normalized(notebook, path.stem), path)
     found = [f"{path.name}, {problem}" for problem in problems(Notebook(notebook), values)]
     sys.stdout.write(f"{path.name}: {len(values)} expressions evaluated, {len(found)} problems\n")
     return found

@@ -87,7 +87,10 @@ def main(root: Path = ROOT) -> int:
         "attnlib, of at most": f"{count['attnlib', 'program']:,} of {MOST_OF_ATTNLIB:,}",
         **cells(book),
         "bindings of numbers": str(len(bound)),
-        "minutes of reading, without exercises": str(sum(page.minutes for page in book.chapters)),
+        "minutes of reading: core, with deeper": ", ".join(
+            str(sum(getattr(page, what) for page in book.chapters))
+            for what in ("core_minutes", "minutes")
+        ),
     }
     sys.stdout.write(f"{folder_table(count)}\n\n")
     sys.stdout.writelines(f"{what:<44}{size:>14}\n" for what, size in found.items())

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
-from book.markdown import plain_words
-from book.model import Figure, Page, figure_of
+from book.markdown import visible_words
+from book.model import UNSEEN, Figure, Page, figure_of, tags
 from book.stored import fold
 from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read, text_of
 
@@ -23,17 +23,18 @@ CONTRACT = re.compile(
 PROMISES = [
     r"\*\*You will be able to\*\* \S.*",
     r"\*\*You need\*\* \S.*",
-    r"\*\*Time\*\* about \d+ minutes",
     r"\*\*Difficulty\*\* (?:★☆☆ gentle|★★☆ moderate|★★★ demanding)",
 ]
 PREDICT = re.compile(
     r":{3,}\{admonition\} Predict first\n:class: predict\n+(?P<body>.*?)\n:{3,}", re.DOTALL
 )
-PREDICTIONS = 3
+PREDICTIONS = 1
 TAKEAWAYS = 3
 READINGS = range(2, 5)
-MOST_WORDS = 4000
+CORE_WORDS = range(450, 951)
+MOST_WORDS = 3000
 MOST_FIGURES = 6
+WIDEST, LONGEST = 72, 15
 DESCRIPTION = range(40, 200)
 # The chapter that asks in exercises instead of predictions.
 EXERCISES = "chapters/11_exercises.ipynb"
@@ -122,6 +123,8 @@ def prediction_problems(content: nbformat.NotebookNode) -> list[str]:
     page = Page("page", Path("page.ipynb"), notebook=content)
     boxes = [prediction.question for prediction in page.predictions]
     problems = [] if len(boxes) >= PREDICTIONS else [f"only {len(boxes)} predictions"]
+    silent = sum(prediction.cell is None for prediction in page.predictions)
+    problems += [f"{silent} predictions cannot be answered"] if silent else []
     problems += [f"no question in «{body[:40]}»" for body in boxes if "?" not in body]
     if len(boxes) != len(asked):
         problems.append("two predictions in one cell")
@@ -148,13 +151,53 @@ def ending_problems(content: nbformat.NotebookNode) -> list[str]:
     return problems
 
 
+def words_in(cells: Iterable[nbformat.NotebookNode]) -> int:
+    """Count the words that a reader sees in texts."""
+    texts = (cell.source for cell in cells if cell.cell_type == "markdown")
+    return sum(len(visible_words(text).split()) for text in texts)
+
+
+def is_seen(cell: nbformat.NotebookNode) -> bool:
+    """Say whether a page shows the code of a cell, and not that of a solution."""
+    return cell.cell_type == "code" and not tags(cell) & (UNSEEN | {"ask", "answer"})
+
+
 def size_problems(content: nbformat.NotebookNode) -> list[str]:
     """Hold the chapter to one question: so many words and figures at most, without exercises."""
     cells = Page("page", Path("page.ipynb"), notebook=content).main_path()
-    words = sum(len(plain_words(cell.source)) for cell in cells if cell.cell_type == "markdown")
-    figures = sum(draws(cell) for cell in cells)
+    words, figures = words_in(cells), sum(draws(cell) for cell in cells)
     problems = [f"{words} words, at most {MOST_WORDS} are allowed"] if words > MOST_WORDS else []
     return problems + ([f"{figures} figures"] if figures > MOST_FIGURES else [])
+
+
+def core_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Look at what is above "Deeper": short, with a question, a figure, and what to remember."""
+    page = Page("page", Path("page.ipynb"), notebook=content)
+    core, problems = page.core(), []
+    if len(core) == len(page.cells):
+        problems.append("nothing is deeper")
+    if (words := words_in(core)) not in CORE_WORDS:
+        problems.append(f"{words} words in the core")
+    if sum("predict" in tags(cell) for cell in core) != 1:
+        problems.append("not one prediction in the core")
+    if sum(map(is_seen, core)) > 1:
+        problems.append("more than one visible cell in the core")
+    if not any("## Takeaways" in cell.source for cell in core):
+        problems.append("the takeaways are not in the core")
+    return problems
+
+
+def code_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Hold visible cells to what a phone shows and a reader reads."""
+    problems = []
+    for number, cell in enumerate(content.cells, start=1):
+        lines = cell.source.splitlines() if is_seen(cell) else []
+        if len(lines) > LONGEST:
+            problems.append(f"cell {number} has {len(lines)} lines")
+        wide = max(map(len, lines), default=0)
+        if wide > WIDEST:
+            problems.append(f"cell {number} is {wide} columns wide")
+    return problems
 
 
 def draws(cell: nbformat.NotebookNode) -> bool:
@@ -239,8 +282,10 @@ def setup_problems(content: nbformat.NotebookNode) -> list[str]:
 
 Check = Callable[[nbformat.NotebookNode], list[str]]
 CHAPTER_CHECKS: list[Check] = [contract_problems, ending_problems, size_problems]
-PREDICTION_CHECKS: list[Check] = [prediction_problems, commitment_problems]
-PAGE_CHECKS: list[Check] = [title_problems, figure_problems, random_problems, setup_problems]
+PREDICTION_CHECKS: list[Check] = [prediction_problems, commitment_problems, core_problems]
+PAGE_CHECKS: list[Check] = [
+    *(title_problems, figure_problems, random_problems, setup_problems, code_problems),
+]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +344,6 @@ AGREEMENT = """:::{admonition} Contract
 - **You will be able to** say why
   it is so
 - **You need** algebra
-- **Time** about 20 minutes
 - **Difficulty** ★★☆ moderate
 :::"""
 QUESTION = ":::{admonition} Predict first\n:class: predict\nWhich one?\n:::"
@@ -308,14 +352,13 @@ FIGURE = {
     "figure": {"name": "fig-x", "caption": "Three draws as a line."},
     "image": {"alt": "The line first falls and then rises."},
 }
-ENDING = """## Takeaways
+LESSONS = """## Takeaways
 
 - a
 - b
   and more
-- c
-
-## Read more
+- c"""
+ENDING = """## Read more
 
 - {cite}`a` says it.
 - {cite:t}`b` too."""
@@ -326,15 +369,17 @@ def chapter(
     contract: str = AGREEMENT,
     question: str = QUESTION,
     draw: str = DRAW,
+    takeaways: str = LESSONS,
     ending: str = ENDING,
 ) -> nbformat.NotebookNode:
     """Make a chapter that keeps the frame, some of its parts replaced."""
-    rounds = [question, code("print(1)", [printed("1")]), "It was one."] * 3
-    said = "A sentence that says what the page is about."
-    return notebook(opening, contract, *rounds, code(draw, **FIGURE), ending, description=said)
+    asked = [question, committing().cells[1], code("print(1)", [printed("1")]), "It was one."]
+    core = [opening, contract, *asked, "word " * 460, takeaways]
+    deeper = ["## Deeper\n\nMore.", *asked, code(draw, **FIGURE), ending]
+    return notebook(*core, *deeper, description="A sentence that says what the page is about.")
 
 
-@pytest.mark.parametrize("check", [*CHAPTER_CHECKS, prediction_problems, *PAGE_CHECKS])
+@pytest.mark.parametrize("check", [*CHAPTER_CHECKS, *PREDICTION_CHECKS, *PAGE_CHECKS])
 def test_a_chapter_in_the_frame_passes(check: Check) -> None:
     assert check(chapter()) == []
 
@@ -348,16 +393,21 @@ def test_a_chapter_in_the_frame_passes(check: Check) -> None:
         (title_problems, {"ending": "# Another title"}),
         (contract_problems, {"contract": "No contract."}),
         (contract_problems, {"contract": AGREEMENT.replace("★★☆", "★★")}),
-        (contract_problems, {"contract": AGREEMENT.replace("about 20", "20")}),
         (contract_problems, {"contract": AGREEMENT.replace("- **You need** algebra\n", "")}),
         (prediction_problems, {"question": "Which one?"}),
         (prediction_problems, {"question": QUESTION.replace("?", ".")}),
         (prediction_problems, {"question": QUESTION + "\n\n" + QUESTION}),
-        (ending_problems, {"ending": ENDING.replace("- c\n", "")}),
-        (ending_problems, {"ending": ENDING.replace("- c\n", "- c\n- d\n")}),
+        (ending_problems, {"takeaways": LESSONS.replace("\n- c", "")}),
+        (ending_problems, {"takeaways": LESSONS.replace("- c", "- c\n- d")}),
         (ending_problems, {"ending": ENDING.replace("{cite:t}`b`", "b")}),
         (ending_problems, {"ending": ENDING.replace("- {cite:t}`b` too.", "")}),
-        (size_problems, {"ending": "word " * 4001}),
+        (size_problems, {"ending": "word " * 3001}),
+        (core_problems, {"ending": ENDING, "takeaways": "## Takeaways\n\n" + "word " * 950}),
+        (core_problems, {"takeaways": "Words."}),
+        (core_problems, {"question": f"## Deeper\n\n{QUESTION}"}),
+        (core_problems, {"opening": f"{OPENING}\n\n## Deeper"}),
+        (code_problems, {"draw": "x = 1\n" * 16}),
+        (code_problems, {"draw": "x" * 73}),
         (figure_problems, {"draw": DRAW.replace("plt.show()", "")}),
         (random_problems, {"draw": DRAW.replace("default_rng(3)", "default_rng()")}),
         (random_problems, {"draw": DRAW.replace("default_rng(3)", "default_rng(None)")}),
@@ -417,9 +467,22 @@ def test_a_question_does_not_count_as_its_answer() -> None:
     assert len(prediction_problems(content)) == 3
 
 
+def test_a_prediction_that_can_only_be_made_in_the_head_is_reported() -> None:
+    content = notebook(QUESTION, code("print(1)"), "It was one.")
+    assert prediction_problems(content) == ["1 predictions cannot be answered"]
+
+
+def test_the_core_shows_one_cell_at_most_and_goes_deeper() -> None:
+    content = chapter()
+    content.cells.insert(6, code("print(2)"))
+    assert core_problems(content) == ["more than one visible cell in the core"]
+    content.cells = [cell for cell in chapter().cells if "## Deeper" not in cell.source]
+    assert "nothing is deeper" in core_problems(content)
+
+
 def test_a_prediction_after_its_answer_is_reported() -> None:
     content = chapter()
-    content.cells[2], content.cells[3] = content.cells[3], content.cells[2]
+    content.cells[2], content.cells[4] = content.cells[4], content.cells[2]
     assert prediction_problems(content)
 
 

@@ -177,7 +177,7 @@ def test_sections_figures_predictions_and_exercises_are_found(small: Book) -> No
     assert (exercise.given, exercise.answer) == (["given = 1"], "x = 1")
     assert "Done." in exercise.solution
     kept = [cell.source.split("\n")[0] for cell in made.main_path()]
-    assert kept == ["(ch-made)=", "Choice()", "draw()", "## Takeaways"]
+    assert kept == ["(ch-made)=", "(sec-in)=", "Choice()", "draw()", "## Takeaways"]
 
 
 def test_exercises_are_not_on_the_main_path_wherever_they_begin_in_a_cell() -> None:
@@ -186,13 +186,31 @@ def test_exercises_are_not_on_the_main_path_wherever_they_begin_in_a_cell() -> N
     assert [cell.source.strip() for cell in page.main_path()] == ["# A\n\nb", "## F\n\ng"]
 
 
-def test_the_reading_time_counts_words_and_code_cells() -> None:
-    def minutes(*cells: nbformat.NotebookNode | str) -> int:
-        return Page("page", Path("page.ipynb"), notebook=notebook(*cells)).minutes
+@pytest.mark.parametrize(
+    ("cells", "minutes"),
+    [
+        (["word " * 180 * 5], 5),
+        (["word " * (180 * 5 + 1)], 6),
+        (["word " * 180 + "<!-- {a} and {b} -->"], 1),
+        ([code("x = 1\n\n" * 12)], 1),
+        ([code("x = 1\n" * 13)], 2),
+        ([code("x = 1\n" * 13, tags=["hide-input"])], 0),
+        (["$$\nx\n$$\n\n$$\ny\n$$ (eq-y)"], 2),
+        ([":::{admonition} Predict first\n:class: predict\nWhich?\n:::"], 3),
+    ],
+)
+def test_the_reading_time_counts_what_readers_stop_at(
+    cells: list[nbformat.NotebookNode | str], minutes: int
+) -> None:
+    page = Page("page", Path("page.ipynb"), notebook=notebook(*cells))
+    assert page.minutes == page.core_minutes == minutes
 
-    assert minutes(" ".join(["word"] * 900), code("x = 1"), code("y = 1")) == 10
-    assert minutes("word " * 1001) == 10
-    assert minutes("word " * 1000 + "<!-- {a} and {b} -->") == 5
+
+def test_the_core_ends_where_it_goes_deeper() -> None:
+    content = notebook("# A\n\nb\n\n## Deeper\n\nc", code("c"), "### D\n\n" + "word " * 340)
+    page = Page("page", Path("page.ipynb"), notebook=content)
+    assert [cell.source for cell in page.core()] == ["# A\n\nb\n"]
+    assert (page.core_minutes, page.minutes) == (1, 3)
 
 
 def test_a_page_that_is_not_there_is_named(small: Book) -> None:

@@ -29,7 +29,6 @@ One paragraph that says what the chapter is about.
 :class: contract
 - **You will be able to** add up
 - **You need** {doc}`04_gradients`
-- **Time** about 90 minutes
 - **Difficulty** ★☆☆ gentle
 :::"""
 QUESTION = """## Ask something
@@ -96,7 +95,6 @@ def test_one_command_brings_its_numbers_in_order(copy: Path) -> None:
     texts = "\n".join(cell.source for cell in made.cells)
     assert "It is 10<!-- {ten} -->, $2 \\cdot 5$<!-- {five} -->." in texts
     assert "- It is 10<!-- {ten} -->." in texts
-    assert made.contract["Time"] == f"about {made.minutes} minutes" != "about 90 minutes"
     assert made.notebook.metadata["book"]["card"]["large"] == "10"
 
 

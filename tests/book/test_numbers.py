@@ -18,7 +18,7 @@ from book import numbers
 from book.markdown import walk
 from book.numbers import Binding, Notebook, Passage, Values, compare, main, problems
 from book.numerals import numbers as numerals_of
-from tests.book.notebooks import BOOK, CHAPTERS, NOTEBOOKS, PAGES, ROOT, code, notebook, read
+from tests.book.notebooks import NOTEBOOKS, PAGES, ROOT, code, notebook, read
 from tests.book.test_outputs import nbval
 
 SENTENCE = (
@@ -92,17 +92,6 @@ PAGES_WITHOUT_CELLS = sorted({f"{page}.md" for page in PAGES if (ROOT / f"{page}
 def test_a_page_without_cells_states_no_number(name: str) -> None:
     front_matter_and_rest = (ROOT / name).read_text(encoding="utf-8").split("---\n", 2)
     assert problems(Notebook(notebook(front_matter_and_rest[-1])), {}) == []
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_the_reading_time_follows_from_the_length(name: str) -> None:
-    content = read(name)
-    stated = [
-        int(minutes.group())
-        for passage in passages(content)
-        for minutes in numbers.TIME.finditer(passage.text)
-    ]
-    assert stated == [BOOK.page(name).minutes]
 
 
 def bound(text: str = SENTENCE, source: str = SOURCE) -> tuple[Notebook, Values]:
@@ -208,7 +197,6 @@ def test_numbers_are_compared_however_they_are_written(text: str, source: str) -
         ("$10^{-5} + 4^2$ and $x = -3$, $[50, 10]$", ["10^{-5}", "4^2", "-3", "50", "10"]),
         (r"$\underbrace{a + b}_{64\text{ terms}}$", ["64"]),
         (r"\$5 and \$6", ["5", "6"]),
-        ("**Time** about 20 minutes", []),
         ("It takes about 20 minutes", ["20"]),
         ("<!-- 4 --> &#8211; <div style='width: 50%'>3</div>\n% 7 is a comment", ["3"]),
         ("> quoted 5\n> and $x =\n> 6$", ["5", "6"]),
@@ -294,7 +282,7 @@ def small_book(folder: Path) -> Path:
     figure = {"figure": {"caption": "Over 63 keys."}}
     drawn = code("n_keys = 64\nprint(n_keys)", **figure)
     drawn.metadata["numbers"] = {"caption": "{n_keys}"}
-    above = "# Title\n\n- **Time** about 20 minutes\n\nOver 60<!-- below: {n_keys} --> keys."
+    above = "# Title\n\nOver 60<!-- below: {n_keys} --> keys."
     path = folder / "page.ipynb"
     content = notebook(above, drawn, "And $2 n = 12{,}345$<!-- {200 * n_keys} --> of them.")
     nbformat.write(content, path)
@@ -314,9 +302,7 @@ def test_the_command_rewrites_what_moved_and_says_old_and_new(
     assert main([str(path)]) == 0
     assert "cell 3: 12{,}345 → 12{,}800 in «" in capsys.readouterr().out
     made = nbformat.read(path, as_version=4)
-    assert made.cells[0].source == (
-        "# Title\n\n- **Time** about 5 minutes\n\nOver 64<!-- below: {n_keys} --> keys."
-    )
+    assert made.cells[0].source == "# Title\n\nOver 64<!-- below: {n_keys} --> keys."
     assert made.cells[1].metadata["mystnb"]["figure"]["caption"] == "Over 64 keys."
     assert made.cells[1].outputs[0].text == "64\n"
     assert made.cells[2].source == "And $2 n = 12{,}800$<!-- {200 * n_keys} --> of them."

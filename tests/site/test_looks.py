@@ -79,6 +79,13 @@ def facts_shown(box: Tag | None) -> list[str]:
     return [" ".join(part.get_text().split()) for part in copy.select(".chapter-facts > span")]
 
 
+def times_of(page: Page) -> list[str]:
+    """Return what a chapter says of its reading times."""
+    deeper = page.minutes - page.core_minutes
+    more = [f"{deeper} more to go deeper"] if deeper else []
+    return [f"{page.core_minutes} minutes", *more]
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_the_head_of_a_chapter_says_what_was_computed(site: Path, name: str) -> None:
     content = read(name)
@@ -87,8 +94,8 @@ def test_the_head_of_a_chapter_says_what_was_computed(site: Path, name: str) -> 
     level = re.search(r"\*\*Difficulty\*\* [★☆]{3} (\w+)", text)
     page = pages.parse(site / page_of(name))
     head = page.select_one("h1 + .chapter-head")
-    time, difficulty, builds_on = facts_shown(head)
-    assert time == f"{BOOK.page(name).minutes} minutes"
+    *times, difficulty, builds_on = facts_shown(head)
+    assert times == times_of(BOOK.page(name))
     assert needs
     assert level
     assert difficulty == level[1]
@@ -105,7 +112,14 @@ def test_the_landing_page_lists_all_chapters_with_what_they_take(site: Path) -> 
         assert "?" in entry.p.get_text(), "no question"
         chapter = BOOK.page(name)
         level = chapter.contract["Difficulty"].split()[1]
-        assert facts_shown(entry) == [f"{chapter.minutes} minutes", level]
+        assert facts_shown(entry) == [*times_of(chapter), level]
+
+
+def test_the_landing_page_adds_the_times_up(site: Path) -> None:
+    said = pages.parse(site / "index.html").select_one(".chapter-list > p").get_text()
+    core = sum(page.core_minutes for page in BOOK.chapters)
+    whole = round(sum(page.minutes for page in BOOK.chapters) / 60)
+    assert said == f"The core takes {core} minutes, all of it {whole} hours without the exercises."
 
 
 def test_instructors_read_what_the_chapters_take(site: Path) -> None:
@@ -113,12 +127,12 @@ def test_instructors_read_what_the_chapters_take(site: Path) -> None:
     shown = [[" ".join(cell.get_text().split()) for cell in row.find_all("td")] for row in rows]
     for cells, page in zip(shown, BOOK.chapters, strict=True):
         level = page.contract["Difficulty"].split()[1]
-        assert cells[1:3] == [f"{page.minutes} minutes", level]
+        assert cells[1:4] == [f"{page.core_minutes} minutes", f"{page.minutes} minutes", level]
         assert cells[0].startswith(f"{page.number}. ")
         plain = re.split(r"[{$`]", page.contract["You need"])[0].strip()
-        assert cells[3].startswith(plain)
-        assert len(cells[3]) > 20
-        assert "{doc}" not in cells[3]
+        assert cells[4].startswith(plain)
+        assert len(cells[4]) > 20
+        assert "{doc}" not in cells[4]
 
 
 def test_only_predictions_without_a_form_are_made_in_the_head(site: Path) -> None:
@@ -249,7 +263,7 @@ def test_a_chapter_that_does_not_say_what_it_takes_is_refused(level: str) -> Non
         return Page("chapters/a", Path("a.ipynb"), notebook=notebook(text))
 
     shown = chapter_head.measures(chapter("- **Difficulty** ★☆☆ gentle\n"))
-    assert shown[0].astext() == "5 minutes"
+    assert shown[0].astext() == "1 minutes"
     assert shown[1].astext().endswith("gentle")
     with pytest.raises(ValueError, match="chapters/a must state a difficulty"):
         chapter_head.measures(chapter(level))
