@@ -35,27 +35,6 @@ def top_weight(d_k: int, n_keys: int, seed: int = 3, n_rows: int = 4000) -> Aver
     return Averages(d_k, n_keys, *means)
 
 
-def top_weights() -> dict[str, Averages]:
-    """Return how much the favorite takes in rows of the sizes that the page compares.
-
-    "answer" has neither the width nor the number of keys of the first question of the chapter on
-    the puzzle.
-
-    Examples
-    --------
-    >>> tops = top_weights()
-    >>> bool(tops["few keys"].divided > tops["wide"].divided > tops["many keys"].divided)
-    True
-    """
-    return {
-        "answer": top_weight(128, 1024, seed=2),
-        "narrow": top_weight(4, 16),
-        "wide": top_weight(512, 16),
-        "few keys": top_weight(64, 2),
-        "many keys": top_weight(64, 1024, n_rows=20_000),
-    }
-
-
 def meaningful_share(
     d_k: int = 64, n_keys: int = 1024, n_rows: int = 400, seed: int = 1
 ) -> Averages:

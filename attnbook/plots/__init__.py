@@ -18,7 +18,6 @@ from attnbook.plots.initialization import (
     starting_variances,
     within_row_variances,
 )
-from attnbook.plots.landing import collapse
 from attnbook.plots.puzzle import attention_maps, slide_or_squeeze
 from attnbook.plots.saturation import concentration, freezing_map, one_lead, weights_by_width
 from attnbook.plots.temperature import (
@@ -46,7 +45,6 @@ __all__ = [
     "aligned_keys",
     "attention_maps",
     "causal_tiles",
-    "collapse",
     "concentration",
     "freezing_map",
     "gradient_quantiles",
