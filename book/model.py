@@ -124,6 +124,17 @@ def reading_minutes(cells: Iterable[NotebookNode]) -> int:
     return math.ceil(seconds / 60)
 
 
+def review_questions(cells: Iterable[NotebookNode]) -> list[tuple[str, str]]:
+    """Return the review questions in some cells, each with its answer."""
+    return [
+        (block.title, block.body.strip())
+        for cell in cells
+        if cell.cell_type == "markdown"
+        for block in blocks(cell.source)
+        if "recall" in block.options.get("class", "").split()
+    ]
+
+
 class Page:
     """A page of the book: a notebook or a text.
 
@@ -290,6 +301,11 @@ class Page:
                 asks = [one for one in below if "predict" in tags(one)]
                 found.append(Prediction(block.body.strip(), asks[0] if asks else None))
         return found
+
+    @cached_property
+    def recall(self) -> list[tuple[str, str]]:
+        """Its review questions, each with its answer."""
+        return review_questions(self.cells)
 
     @cached_property
     def labels(self) -> list[tuple[str, str, str]]:

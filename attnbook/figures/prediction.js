@@ -100,7 +100,10 @@ function render({ model, el }) {
     }
     const [outcome, words] = judge(content, model.get("answer"));
     if (outcome === "ask") say(outcome, words, "");
-    else save(model, { committed: true });
+    else {
+      save(model, { committed: true });
+      form.dispatchEvent(new CustomEvent("predicted", { bubbles: true, detail: outcome }));
+    }
   };
   form.addEventListener("input", () => save(model, { answer: read(controls) }));
   form.addEventListener("submit", submitted);

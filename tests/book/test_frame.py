@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from book.markdown import visible_words
-from book.model import UNSEEN, Figure, Page, figure_of, tags
+from book.model import UNSEEN, Figure, Page, figure_of, review_questions, tags
 from book.stored import fold
 from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read, text_of
 
@@ -29,7 +29,7 @@ PREDICT = re.compile(
     r":{3,}\{admonition\} Predict first\n:class: predict\n+(?P<body>.*?)\n:{3,}", re.DOTALL
 )
 PREDICTIONS = 1
-TAKEAWAYS = 3
+TAKEAWAYS = RECALLED = 3
 READINGS = range(2, 5)
 CORE_WORDS = range(450, 951)
 MOST_WORDS = 3000
@@ -184,6 +184,9 @@ def core_problems(content: nbformat.NotebookNode) -> list[str]:
         problems.append("more than one visible cell in the core")
     if not any("## Takeaways" in cell.source for cell in core):
         problems.append("the takeaways are not in the core")
+    asked = review_questions(core)
+    if len(asked) != RECALLED or not all(title.endswith("?") and answer for title, answer in asked):
+        problems.append("not three review questions with answers in the core")
     return problems
 
 
@@ -357,7 +360,11 @@ LESSONS = """## Takeaways
 - a
 - b
   and more
-- c"""
+- c
+
+## Recall
+
+""" + "\n\n".join([":::{admonition} Why?\n:class: dropdown recall\nBecause.\n:::"] * 3)
 ENDING = """## Read more
 
 - {cite}`a` says it.
@@ -398,6 +405,9 @@ def test_a_chapter_in_the_frame_passes(check: Check) -> None:
         (prediction_problems, {"question": QUESTION.replace("?", ".")}),
         (prediction_problems, {"question": QUESTION + "\n\n" + QUESTION}),
         (ending_problems, {"takeaways": LESSONS.replace("\n- c", "")}),
+        (core_problems, {"takeaways": LESSONS.replace("Why?", "Why")}),
+        (core_problems, {"takeaways": LESSONS.replace("Because.", "")}),
+        (core_problems, {"takeaways": LESSONS[: LESSONS.rindex(":::{")]}),
         (ending_problems, {"takeaways": LESSONS.replace("- c", "- c\n- d")}),
         (ending_problems, {"ending": ENDING.replace("{cite:t}`b`", "b")}),
         (ending_problems, {"ending": ENDING.replace("- {cite:t}`b` too.", "")}),

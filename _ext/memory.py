@@ -1,0 +1,81 @@
+"""Let readers recall a chapter, at its end and again after days, and count their predictions.
+
+Below the review questions of a chapter is room for what ``memory.js`` says; the landing page has
+room for the questions that are due. All of it stays in the reader's browser. The build also writes
+the questions into one file that Anki imports.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+
+from _ext.rebuild import rebuild_when_changed
+from book.files import atomic_write
+from book.model import Book, book_in
+from book.plain import MATH, Plain
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.builders import Builder
+
+DECK = "_static/review-questions.txt"
+DUE = '<p class="recall-due" hidden></p>'
+NOTE = (
+    '<p class="tally" hidden></p><p class="recall-note">Say whether you knew it, and the landing '
+    'page offers the question again after some days.</p><p><a href="{deck}" download>All review '
+    "questions for Anki</a></p>"
+)
+
+
+def field(text: str) -> str:
+    r"""Return a plain Markdown text as a field of Anki.
+
+    Examples
+    --------
+    >>> field("Is $x < 1$?\nYes & no.")
+    'Is \\(x &lt; 1\\)?<br>Yes &amp; no.'
+    """
+    formulas = MATH.sub(lambda formula: rf"\({formula[0].strip('$').strip()}\)", text.strip())
+    return re.sub(r"\s*\n\s*", "<br>", html.escape(formulas, quote=False))
+
+
+def deck(book: Book) -> str:
+    """Return the review questions of all chapters as Anki imports them."""
+    plain = Plain(book)
+    rows = [
+        (*(field(plain.text(part)) for part in question), page.topic)
+        for page in book.chapters
+        for question in page.recall
+    ]
+    head = ["#separator:tab", "#html:true", "#tags column:3"]
+    return "\n".join([*head, *("\t".join(row) for row in rows), ""])
+
+
+def write_deck(app: Sphinx, builder: Builder) -> None:
+    """Write the questions beside the scripts of the site."""
+    if builder.format == "html":
+        atomic_write(Path(builder.outdir) / DECK, deck(book_in(Path(app.srcdir))))
+
+
+def add_rooms(app: Sphinx, document: nodes.document, page: str) -> None:
+    """Put in the rooms for what the script says."""
+    for box in document.findall(nodes.container):
+        if page == app.config["root_doc"] and "chapter-list" in box["classes"]:
+            box.insert(0, nodes.raw("", DUE, format="html"))
+    for section in document.findall(nodes.section):
+        if "recall" in section["ids"]:
+            note = NOTE.format(deck="../" * page.count("/") + DECK)
+            section += nodes.raw("", note, format="html")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the above to the build."""
+    rebuild_when_changed(app, "html", __file__)
+    app.connect("doctree-resolved", add_rooms)
+    app.connect("write-started", write_deck)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
