@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from book.markdown import visible_words
-from book.model import UNSEEN, Figure, Page, figure_of, review_questions, tags
+from book.model import DEEPER, UNSEEN, Figure, Page, figure_of, review_questions, tags
 from book.stored import fold
 from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read, text_of
 
@@ -174,7 +174,7 @@ def core_problems(content: nbformat.NotebookNode) -> list[str]:
     """Look at what is above "Deeper": short, with a question, a figure, and what to remember."""
     page = Page("page", Path("page.ipynb"), notebook=content)
     core, problems = page.core(), []
-    if len(core) == len(page.cells):
+    if DEEPER not in [block.title for block in page.sections]:
         problems.append("nothing is deeper")
     if (words := words_in(core)) not in CORE_WORDS:
         problems.append(f"{words} words in the core")
