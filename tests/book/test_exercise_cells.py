@@ -173,16 +173,16 @@ def form_problems(one: Found, parts: list[str], *, whole: bool = False) -> list[
 
 
 def section_problems(content: nbformat.NotebookNode) -> list[str]:
-    """Look for the section of exercises right before the takeaways."""
+    """Look for the section of exercises right before the works to read."""
     headings = re.findall(r"^## .*", text_of(content), re.MULTILINE)
     if headings.count("## Exercises") != 1:
         return [f"{headings.count('## Exercises')} sections of exercises"]
     after = headings[headings.index("## Exercises") + 1 :]
-    problems = [] if after[:1] == ["## Takeaways"] else ["the takeaways do not follow"]
+    problems = [] if after[:1] == ["## Read more"] else ["no works to read follow"]
     at = [
         index
         for index, cell in enumerate(content.cells)
-        if re.search(r"^## (?:Exercises|Takeaways)$", cell.source, re.MULTILINE)
+        if re.search(r"^## (?:Exercises|Read more)$", cell.source, re.MULTILINE)
     ]
     boxed = [index for index, cell in enumerate(content.cells) if BOXES.search(cell.source)]
     if not all(at[0] <= index < at[-1] for index in boxed):
@@ -291,7 +291,7 @@ KNOWN = {name: ["one", "two"] for name in NAMED}
 def made(
     *,
     heading: str = "## Exercises\n\nTry them.",
-    takeaways: str = "## Takeaways",
+    readings: str = "## Read more",
     after: str = "",
     tags: tuple[str, ...] = ("ask", "remove-input"),
     **changed: str,
@@ -319,7 +319,7 @@ def made(
             code(text["second"], [printed("1")]),
             text["ending"],
         ]
-    return notebook(*cells, takeaways, after)
+    return notebook(*cells, readings, after)
 
 
 def test_exercises_in_their_form_pass() -> None:
@@ -337,8 +337,8 @@ def test_a_single_part_needs_no_name() -> None:
     "changed",
     [
         {"heading": "Try them."},
-        {"takeaways": "## Something else\n\n## Takeaways"},
-        {"takeaways": "## Claims"},
+        {"readings": "## Something else\n\n## Read more"},
+        {"readings": "## Claims"},
         {"after": TASK.replace("NAME", "d")},
         {"task": f"{TASK}"},
         {"task": f"{HINT}\n\n{TASK}"},
