@@ -41,7 +41,6 @@ SECRETS = (
 
 
 def source(name: str, folder: Path) -> NotebookNode:
-    """Return the source notebook of a problem set."""
     return nbformat.read(folder / name / f"{name}.ipynb", as_version=4)
 
 
