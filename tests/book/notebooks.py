@@ -38,7 +38,6 @@ def read(name: str) -> nbformat.NotebookNode:
 
 
 def text_of(content: nbformat.NotebookNode | Page) -> str:
-    """Return the Markdown of a notebook."""
     return "\n\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
 
 
@@ -75,7 +74,6 @@ def write_book(
 
 
 def printed(text: str) -> nbformat.NotebookNode:
-    """Make the output of a cell that printed `text`."""
     return v4.new_output("stream", name="stdout", text=text)
 
 
@@ -86,7 +84,6 @@ def code(
     tags: Sequence[str] = (),
     **mystnb: Any,
 ) -> nbformat.NotebookNode:
-    """Make a code cell."""
     metadata = {"tags": list(tags), "mystnb": mystnb}
     return v4.new_code_cell(source, outputs=list(outputs), metadata=metadata)
 

@@ -36,7 +36,6 @@ def result(
 
 
 def read(path: Path) -> list[list[str]]:
-    """Return the rows of a table."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
 

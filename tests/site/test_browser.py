@@ -244,7 +244,6 @@ def pale_words(page: Page) -> list[str]:
 
 
 def resize(page: Page, width: int) -> None:
-    """Give the window another width."""
     page.set_viewport_size({"width": width, "height": 900 if width == DESK else 700})
 
 
