@@ -11,6 +11,7 @@ import nbformat
 import yaml
 from nbformat import v4
 
+from book.markdown import walk
 from book.model import Book, Page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,3 +108,13 @@ def notebook(
         "myst": {"html_meta": {"description": description}},
     }
     return v4.new_notebook(cells=made, metadata=metadata)
+
+
+def visible_words(text: str) -> str:
+    """Return a text of the same length in which only the words that a reader sees are left."""
+    letters = [letter if letter == "\n" else " " for letter in text]
+    for piece in walk(text):
+        if piece.kind == "words":
+            for place, letter in zip(piece.places, piece.text, strict=True):
+                letters[place] = letter
+    return "".join(letters)
