@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Error
 
 from tests.book.notebooks import PAGES
+from tests.site.serving import serving
 from tests.site.watching import LOAD_PICTURES, wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, Page
 
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
 ALL = [*CONTENT, "404.html", "genindex.html", "search.html"]
@@ -99,7 +101,7 @@ def visit(
     scheme: str = "light",
     scripts: bool = True,
 ) -> Iterator[Visit]:
-    """Open a page with the network cut, from the disk or of this machine; note what it tries."""
+    """Open a page of the disk or of this machine, which is all there is; note what it tries."""
     start = path if isinstance(path, str) else path.as_uri()
     local = (*LOCAL, "/".join([*start.split("/")[:3], ""]))
     context = browser.new_context(
@@ -110,17 +112,10 @@ def visit(
     )
     seen = Visit(context.new_page())
 
-    def admit(route: Route) -> None:
-        if route.request.url.startswith(local):
-            route.continue_()
-        else:
-            route.abort()
-
     def note(request) -> None:
         if not request.url.startswith(local):
             seen.foreign.append(request.url)
 
-    context.route("**/*", admit)
     seen.page.on("request", note)
     seen.page.on("requestfailed", lambda request: seen.errors.append(f"not loaded: {request.url}"))
     seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
@@ -446,6 +441,15 @@ class TestTheChecks:
         with visit(browser, write(body)) as seen:
             seen.page.wait_for_timeout(100)
         assert len(seen.foreign) == 1
+
+    def test_the_browser_reaches_no_name_not_even_of_this_machine(
+        self, browser: Browser, write: Callable[[str], Path]
+    ) -> None:
+        folder = write("").parent
+        with serving(folder) as address, visit(browser, f"{address}/page.html") as seen:
+            named = address.replace("127.0.0.1", "localhost")
+            with pytest.raises(Error, match="ERR_NAME_NOT_RESOLVED"):
+                seen.page.goto(f"{named}/page.html")
 
     @pytest.mark.parametrize(
         "body",
