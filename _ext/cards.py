@@ -95,20 +95,6 @@ def canvas_of(card: Card) -> FigureCanvasAgg:
     return FigureCanvasAgg(figure)
 
 
-def crowded(card: Card) -> list[str]:
-    """Return the texts of a card that reach into the next one, the picture or the edge."""
-    canvas = canvas_of(card)
-    renderer = canvas.get_renderer()
-    texts = canvas.figure.texts
-    boxes = [text.get_window_extent(renderer) for text in texts]
-    floors = [box.y1 for box in boxes[1:]] + [0]
-    return [
-        text.get_text()
-        for text, box, floor in zip(texts, boxes, floors, strict=True)
-        if box.y0 < floor or box.x1 > PICTURE * WIDTH
-    ]
-
-
 def draw_weights(figure: Figure, seed: int) -> None:
     """Draw a row of random weights twice in the corner: without the division, and with it."""
     for bottom, weights, color in zip((0.45, 0.12), rows(seed), (LOUD, SOFT), strict=True):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from benchmarks import files, report
@@ -60,25 +59,13 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     return results
 
 
-def draw(results: Mapping[str, Any], folder: Path) -> None:
-    """Write the figure of the page as a picture of either kind."""
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    from attnbook import plots
-
-    figure = plots.time_ratios(*report.panels(results))
-    for suffix in ("svg", "png"):
-        figure.savefig(folder / f"figure.{suffix}")
-
-
 def show(results: Mapping[str, Any]) -> None:
     """Print the tables of what was measured."""
     print("\n" + report.target_table(results, *report.GROUPS))
     for group, rows in results.get("peers", {}).items():
         if rows:
             print(f"\n{group}\n" + report.peer_table(results, group))
-    print("\n" + report.shortfalls(results))
+    print("", *report.missed(results), sep="\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -88,15 +75,13 @@ def main(arguments: list[str] | None = None) -> int:
     results = measure(options)
     show(results)
     files.write(results, files.BUILT / "results.json")
-    if "peers" in results and not options.only:
-        draw(results, files.BUILT)
     if not options.update:
         return 0
     if found := report.problems(results):
         print("not updated: " + "; ".join(found), file=sys.stderr)
         return 1
     files.write(results, report.COMMITTED)
-    return files.execute_page()
+    return 0
 
 
 if __name__ == "__main__":

@@ -64,11 +64,6 @@ def missed(results: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def shortfalls(results: Mapping[str, Any]) -> str:
-    """Say which figure misses which limit, or that none does."""
-    return "\n".join(missed(results)) or "Every figure keeps to every limit."
-
-
 def machine_line(results: Mapping[str, Any]) -> str:
     """Return what the figures were measured with."""
     machine = results["machine"]

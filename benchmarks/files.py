@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "_build" / "bench"
 SITE = ROOT / "_build" / "html"
-PAGE = "chapters/benchmarks.ipynb"
 WIDTH = 100
 _INNERMOST = re.compile(r"[\[{][^\[\]{}\"]*(?:\"(?:[^\"\\]|\\.)*\"[^\[\]{}\"]*)*[\]}]")
 
@@ -42,9 +39,3 @@ def write(results: Any, *paths: Path) -> None:
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(as_json(results), encoding="utf-8")
-
-
-def execute_page() -> int:
-    """Execute the page that shows the results, and return the exit status."""
-    run = [sys.executable, str(ROOT / "tools" / "notebooks.py"), "execute", str(ROOT / PAGE)]
-    return subprocess.run(run, check=False).returncode  # noqa: S603 - our own command

@@ -248,18 +248,6 @@ def summary(results: Mapping[str, Any]) -> str:
     )
 
 
-def shortfalls(results: Mapping[str, Any]) -> str:
-    """Say of each missed target by how much and what the floor is, or that there is none."""
-    if lines := missed(results):
-        return "\n".join(lines)
-    reached = verdicts(results)
-    if len(reached) < len(TARGETS):
-        return (
-            f"Of {len(TARGETS)} targets, {len(reached)} were measured, and none of these is missed."
-        )
-    return "Every target is met."
-
-
 def machine_table(results: Mapping[str, Any]) -> str:
     """Return what the results were measured on."""
     machine = results["machine"]

@@ -182,14 +182,6 @@ def missed(results: Results) -> list[str]:
     ]
 
 
-def shortfalls(results: Results) -> str:
-    """Say what misses a target and where, or that nothing does."""
-    every, lines = rows(results), missed(results)
-    if not lines:
-        return f"All {len(every)} targets are met."
-    return "\n".join([f"{len(lines)} of {len(every)} targets are missed:", "", *lines])
-
-
 def _spread(value: Results, digits: int, unit: str = "", scale: float = 1) -> str:
     median, least, most = (
         f"{value[key] / scale:.{digits}f}" for key in ("median", "least", "most")

@@ -363,19 +363,3 @@ def plain_words(text: str) -> list[str]:
     ['It', 'is', '4', 'at', '$x', '=', '3$.']
     """
     return COMMENT.sub("", text).split()
-
-
-def visible_words(text: str) -> str:
-    """Return a text of the same length in which only the words that a reader sees are left.
-
-    Examples
-    --------
-    >>> visible_words("with $x$ and `y` in {doc}`the text <z>`").split()
-    ['with', 'and', 'in', 'the', 'text']
-    """
-    letters = [letter if letter == "\n" else " " for letter in text]
-    for piece in walk(text):
-        if piece.kind == "words":
-            for place, letter in zip(piece.places, piece.text, strict=True):
-                letters[place] = letter
-    return "".join(letters)

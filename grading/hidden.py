@@ -38,12 +38,8 @@ COMMON = (
 class Wrong(Exception):  # noqa: N818, it reads as it is meant: raise Wrong("...")
     """An answer is wrong, and this is what its author is told.
 
-    Parameters
-    ----------
-    message : str
-        What was done wrong, in the student's terms, without the right answer.
-    earned : float
-        The share of the points that it earns all the same, from 0 to 1.
+    The message says what was done wrong, in the student's terms, without the right answer; `earned`
+    is the share of the points that it earns all the same, from 0 to 1.
 
     Examples
     --------
@@ -74,24 +70,10 @@ def _given(given: dict[str, Any], name: str) -> Any:
 
 
 def number(given: dict[str, Any], name: str) -> float:
-    """Return one finite real number of an answer.
+    """Return one finite real number of an answer; an array of one entry counts as one.
 
-    Parameters
-    ----------
-    given : dict
-        What `answer` handed over.
-    name : str
-        The number's name in it; the student is told this name.
-
-    Returns
-    -------
-    float
-        The number. An array of one entry counts as one.
-
-    Raises
-    ------
-    Wrong
-        If it is missing, is not one real number, or is not finite.
+    `given` is what `answer` handed over, `name` the number's name in it, which the student is told.
+    `Wrong` if it is missing, is not one real number, or is not finite.
 
     Examples
     --------
@@ -123,26 +105,11 @@ def number(given: dict[str, Any], name: str) -> float:
 
 
 def array(given: dict[str, Any], name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Return one array of finite real numbers of an answer.
+    """Return one array of finite real numbers of an answer, in float64.
 
-    Parameters
-    ----------
-    given : dict
-        What `answer` handed over.
-    name : str
-        The array's name in it; the student is told this name.
-    shape : tuple of int, optional
-        The shape that it must have.
-
-    Returns
-    -------
-    numpy.ndarray
-        The array, in float64.
-
-    Raises
-    ------
-    Wrong
-        If it is missing, ragged, not real, not finite, or of another shape.
+    `given` is what `answer` handed over, `name` the array's name in it, which the student is told,
+    and `shape` the one that it must have. `Wrong` if it is missing, ragged, not real, not finite,
+    or of another shape.
 
     Examples
     --------
@@ -169,20 +136,10 @@ def array(given: dict[str, Any], name: str, shape: tuple[int, ...] | None = None
 
 
 def close(found: Any, expected: Any, within: float = ROUNDING) -> bool:
-    """Return whether every entry is as expected, up to `within` of the largest expected size.
+    """Return whether every entry is as expected; not so for shapes that differ, and for NaN.
 
-    Parameters
-    ----------
-    found, expected : array_like
-        What came, and what is right.
-    within : float
-        The greatest deviation, as a share of the largest absolute expected entry, or of one if
-        that is greater.
-
-    Returns
-    -------
-    bool
-        False also for shapes that differ, and for NaN.
+    `within` is the greatest deviation, as a share of the largest absolute expected entry, or of one
+    if that is greater.
 
     Examples
     --------
@@ -206,17 +163,8 @@ def hidden_check(
     """Run a hidden check where it stands: in the source notebook, or under plain nbgrader.
 
     The grader never calls this. It takes the functions apart and runs only `answer` in the
-    sandbox. Here the inputs come from a fixed seed, and the identity from the notebook.
-
-    Parameters
-    ----------
-    answer, judge, ask : callable
-        The three functions of the check.
-
-    Raises
-    ------
-    Wrong
-        If `judge` raises it.
+    sandbox. Here the inputs come from a fixed seed, and the identity from the notebook. `Wrong` if
+    `judge` raises it.
     """
     student_id = answer.__globals__.get("student_id", "")
     asked = decode(encode(ask(np.random.default_rng(0), student_id))) if ask else {}

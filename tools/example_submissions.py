@@ -1,7 +1,6 @@
 """Write the worked example of grading: the roster and what its invented students hand in.
 
     python tools/example_submissions.py            writes grading/example
-    python tools/example_submissions.py --check    says what is out of date and fails if anything is
 
 The notebooks are made from the source of the first problem set, so that they follow it when it
 changes. One student is right, one makes mistakes that students make, one never comes to an end, one
@@ -10,7 +9,6 @@ mistypes the student number, one hands in a file that is cut off, and one hands 
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from pathlib import Path
@@ -24,7 +22,7 @@ from grading.problem_set import SOURCE, ProblemSet, read  # noqa: E402
 from grading.release import worked  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 EXAMPLE = ROOT / "grading" / "example"
 ASSIGNMENT = "problem_set_1"
@@ -154,20 +152,13 @@ def differences(folder: Path) -> list[str]:
     )
 
 
-def main(arguments: Sequence[str] | None = None, folder: Path = EXAMPLE) -> int:
-    """Write the example, or say whether it is up to date."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing")
-    if parser.parse_args(arguments).check:
-        for name in (stale := differences(folder)):
-            sys.stderr.write(f"{name} is out of date: run tools/example_submissions.py\n")
-        return 1 if stale else 0
+def main(folder: Path = EXAMPLE) -> None:
+    """Write the example."""
     for name, content in files().items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -70,7 +70,6 @@ LEFT_OUT = (
     "benchmarks/grading_memory.py",
     "chapters/grading.md",
     "chapters/instructors.md",
-    "tools/binder_check.py",
     "tools/example_submissions.py",
     "tools/imports.py",
     "tools/package_check.py",

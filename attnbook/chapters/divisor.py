@@ -43,19 +43,8 @@ def mean_positions(
 ) -> dict[str, np.ndarray]:
     """Return mean effective positions of random rows, with errors, for each arm and width.
 
-    Parameters
-    ----------
-    arms : mapping
-        For each name a function that returns the divisor of a head width.
-    widths : sequence of int
-        Head widths.
-    n_keys : int
-        Keys of a row.
-
-    Returns
-    -------
-    dict of numpy.ndarray, shape (len(widths), 2)
-        Under each name the means and their standard errors.
+    `arms` has for each name a function that returns the divisor of a head width, and the result an
+    array of shape (len(widths), 2).
     """
     found = {}
     for arm, (name, divisor) in enumerate(arms.items()):
@@ -87,10 +76,7 @@ def standardized(values: ArrayLike) -> np.ndarray:
 def leader_weight(n: int, leads: Sequence[float] = (0.01, 1, 100)) -> float:
     """Return the one weight that a key gets whose standardized row it leads by any of these.
 
-    Raises
-    ------
-    ValueError
-        If the weight depends on the lead.
+    A ValueError if the weight depends on the lead.
 
     Examples
     --------
@@ -150,16 +136,7 @@ def aligned(
 ) -> Aligned:
     """Draw 4000 rows with one key of correlation rho to the query for each head width.
 
-    Parameters
-    ----------
-    widths : sequence of int
-        Head widths.
-    rho : float
-        Correlation of each component of the aligned key with that of the query.
-    n_keys : int
-        Keys of a row.
-    rules : collection of callable
-        Functions that return the divisor of a head width.
+    `rules` are functions that return the divisor of a head width.
     """
     rng, pairs = np.random.default_rng(506), 4000
     matched, others, shares = np.empty((3, len(rules), len(widths), 2))

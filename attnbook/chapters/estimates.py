@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 
 def mean_and_error(sample: ArrayLike) -> tuple[float, float]:
-    """Return the mean of a sample and its standard error.
-
-    Parameters
-    ----------
-    sample : array_like
-        At least two numbers, drawn independently.
+    """Return the mean of a sample of two or more independent numbers, and its standard error.
 
     Examples
     --------

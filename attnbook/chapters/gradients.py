@@ -177,19 +177,10 @@ def error_parts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Split the gradient of a squared error on W_q into what target and output send.
 
-    Parameters
-    ----------
-    layers : iterable
-        For each seed tokens, other tokens, W_q, W_k, W_v and the target.
-    scales : sequence of float
-        What the scores are multiplied by in the two arms.
-
-    Returns
-    -------
-    squares : numpy.ndarray, shape (2,)
-        Mean square of the error in each arm.
-    parts : numpy.ndarray, shape (2,)
-        Length in the second arm over that in the first: from the target, and from the output.
+    `layers` has for each seed tokens, other tokens, W_q, W_k, W_v and the target; `scales` is what
+    the scores are multiplied by in the two arms. Returned are the mean square of the error in each
+    arm, and the length in the second arm over that in the first: from the target, and from the
+    output; both of shape (2,).
     """
     squares, norms = [], []
     for tokens, _, w_q, w_k, w_v, target in layers:

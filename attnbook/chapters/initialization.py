@@ -36,12 +36,7 @@ def furthest_off(
 ) -> FurthestOff:
     """Return the least likely of several variances of a logit, by Student's law.
 
-    Parameters
-    ----------
-    predicted, measured : sequences
-        A line for each start.
-    n_draws : sequence of int
-        How many draws of the weights each line is measured with.
+    A line of `predicted`, `measured` and `n_draws`, the draws of the weights, is one start.
 
     Examples
     --------
@@ -104,25 +99,11 @@ def mean_turn(n_positions: int, angles: np.ndarray) -> float:
 def rotary_variances(
     initializer: Initializer, angles: np.ndarray, n_positions: int, cosine: float, n_draws: int
 ) -> np.ndarray:
-    """Return measured variances of the divided logits, without and with rotary codes.
+    """Return measured variances of the divided logits, shape (2, 2, n_draws).
 
-    Parameters
-    ----------
-    initializer : Initializer
-        How the weights are drawn.
-    angles : array, shape (d_k/2,)
-        By which pairs of components turn from one position to the next.
-    n_positions : int
-        Keys of a row.
-    cosine : float
-        Average cosine between the tokens.
-    n_draws : int
-        How often tokens and weights are drawn.
-
-    Returns
-    -------
-    array, shape (2, 2, n_draws)
-        Without and with rotation; the mean square of all logits and the variance within a row.
+    Without and with rotary codes; the mean square of all logits and the variance within a row.
+    Pairs of components turn by `angles`, shape (d_k/2,), from one position to the next; two tokens
+    have the average `cosine`. Tokens and weights are drawn `n_draws` times.
 
     Examples
     --------

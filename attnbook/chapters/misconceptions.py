@@ -98,10 +98,7 @@ def least_entropy(n: int, length: float) -> float:
 def sampled_entropies(n: int, length: float, n_rows: int) -> tuple[float, float]:
     """Return the entropy of the row that attains the bound, and the lowest of random rows.
 
-    Raises
-    ------
-    ValueError
-        If the bound is not attained, or a random row is below it.
+    A ValueError if the bound is not attained, or a random row is below it.
     """
     ahead = np.full(n, -1 / (n - 1))
     ahead[0] = 1

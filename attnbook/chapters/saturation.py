@@ -87,16 +87,8 @@ def means_by_width(
 ) -> np.ndarray:
     """Return means and errors of the largest weight and of the effective positions.
 
-    Parameters
-    ----------
-    sweep : mapping of (n_keys, d_k, scale) to RowStatistics
-        Measured rows, for all combinations.
-    scale : float or None
-        Which of the scales to take.
-
-    Returns
-    -------
-    numpy.ndarray, shape (2, n_counts, n_widths, 2)
+    `sweep` has measured rows for all combinations of number of keys, head width and scale, and the
+    result has the shape (2, n_counts, n_widths, 2).
     """
     counts, widths = (list(dict.fromkeys(key[part] for key in sweep)) for part in (0, 1))
     return np.array(
@@ -133,18 +125,9 @@ def excess_over_widest(
 def top_weight_on_line(
     n_rows: Mapping[int, int], rng: np.random.Generator
 ) -> dict[int, tuple[float, float]]:
-    """Measure the mean largest weight of rows that are exactly on the freezing line.
+    """Measure the mean largest weight of rows on the freezing line, with its error.
 
-    Parameters
-    ----------
-    n_rows : mapping of int to int
-        How many rows to draw for each number of keys.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    dict of int to (mean, error)
+    `n_rows` says how many rows to draw for each number of keys.
     """
     found = {}
     for n_keys, total in n_rows.items():
@@ -175,22 +158,11 @@ def std_for_half(heights: np.ndarray) -> tuple[float, float]:
 def matching_weights(
     correlations: Sequence[float], d_k: int, heights: np.ndarray, rng: np.random.Generator
 ) -> dict[float, tuple[float, float]]:
-    """Measure the weight of a key that is correlated with the query, in divided rows.
+    """Measure the weight, with its error, of a key that is correlated with the query, if divided.
 
-    Parameters
-    ----------
-    correlations : sequence of float
-        Of each component of the key with that of the query.
-    d_k : int
-        Head width.
-    heights : numpy.ndarray, shape (n_rows, n_keys)
-        Components of the keys along the query; the first key's is its own noise.
-    rng : numpy.random.Generator
-        Draws the lengths of the queries.
-
-    Returns
-    -------
-    dict of float to (mean, error)
+    The correlations are of each component of the key with that of the query. `heights`, of shape
+    (n_rows, n_keys), are the components of the keys along the query; the first key's is its own
+    noise. `rng` draws the lengths of the queries.
     """
     lengths = np.sqrt(rng.chisquare(d_k, (len(heights), 1)))
     logits = lengths * heights / np.sqrt(d_k)
@@ -256,12 +228,8 @@ class Comparison(NamedTuple):
 def against_formulas(std: float, heights: np.ndarray) -> Comparison:
     """Compare the formulas below or above the freezing line with measured rows.
 
-    Parameters
-    ----------
-    std : float
-        Standard deviation of the logits.
-    heights : numpy.ndarray, shape (n_rows, n_keys)
-        Independent standard normal numbers.
+    `std` is the standard deviation of the logits; `heights`, of shape (n_rows, n_keys), are
+    independent standard normal numbers.
     """
     n_keys = heights.shape[1]
     p = softmax(std * heights)

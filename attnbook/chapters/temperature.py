@@ -57,10 +57,7 @@ def trained_heads(
 ) -> dict[tuple[str, int], dict[str, tuple[float, float]]]:
     """Train heads on the same data and look at each before and after.
 
-    Returns
-    -------
-    dict
-        By name and step: of each quantity the mean and the standard deviation between seeds.
+    By name and step: of each quantity the mean and the standard deviation between seeds.
     """
     looks: dict[tuple[str, int], list[dict[str, float]]] = {
         (name, when): [] for name in learners for when in (0, steps)
@@ -139,12 +136,8 @@ def grow_lengths(
 ) -> tuple[dict[str, dict[float, tuple[float, float]]], dict[float, float]]:
     """Make all queries and keys longer, under four rules.
 
-    Returns
-    -------
-    dict
-        By the name of the rule and the factor: mean of effective positions, with its error.
-    dict
-        By the factor: the slope of the cap, averaged over the keys by their weights.
+    Returned are, by the name of the rule and the factor, the mean of effective positions with its
+    error; and, by the factor, the slope of the cap, averaged over the keys by their weights.
     """
     rng = np.random.default_rng(905)
     q, k = rng.standard_normal((300, d_k)), rng.standard_normal((1024, d_k))
@@ -182,10 +175,7 @@ def kept_positions(
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """Return which part of a divided row's effective positions is left when nothing is divided.
 
-    Returns
-    -------
-    dict
-        By head width and number of keys: the part, with its standard error.
+    It comes with its standard error, by head width and number of keys.
     """
     rng = np.random.default_rng(907)
     normal = rng.standard_normal((120, max(counts)))

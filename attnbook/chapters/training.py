@@ -196,10 +196,7 @@ def span(values: ArrayLike, digits: int = 2) -> str:
 def rates_below(loss: float, tuning: Tuning) -> tuple[float, float]:
     """Return the ends of the range of rates at which the mean loss is below a bound.
 
-    Raises
-    ------
-    ValueError
-        If a rate in between is not below it.
+    A ValueError if a rate in between is not below it.
     """
     (places,) = np.nonzero(tuning.loss < loss)
     if (np.diff(places) != 1).any():
@@ -216,12 +213,7 @@ def local_minima(tuning: Tuning) -> np.ndarray:
 def claims(table: Table, level: float) -> dict[str, bool]:
     """Say which sentences of the chapter about the table hold, those without a number.
 
-    Parameters
-    ----------
-    table : Table
-        The committed sweep.
-    level : float
-        The loss to which all runs come that have time.
+    `level` is the loss to which all runs come that have time.
     """
     _, middle, wide, widest = table.widths
     fresh = table.losses("fresh seeds")
@@ -322,15 +314,9 @@ def gradient_factors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return two factors of the median gradient at some moments, means over seeds for two arms.
 
-    Parameters
-    ----------
-    moments : iterable of sequences
-        For each moment and seed the runs of both arms.
-
-    Returns
-    -------
-    jacobians, value_norms : numpy.ndarray, shape (n_moments, 2)
-        Median norm of the softmax's Jacobian, and norm of the part of W_v that reads payloads.
+    They are the median norm of the softmax's Jacobian and the norm of the part of W_v that reads
+    payloads, each of shape (n_moments, 2). `moments` has for each moment and seed the runs of both
+    arms.
     """
     factors = [
         [[(_median_jacobian(run), _payload_norm(run)) for run in runs[:2]] for runs in moment]

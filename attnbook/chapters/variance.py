@@ -131,12 +131,8 @@ def score_estimates(
 ) -> tuple[tuple[float, float], ...]:
     """Return mean, variance and within-row variance of scores, each with its standard error.
 
-    Parameters
-    ----------
-    q : numpy.ndarray, shape (rows, d_k)
-        A query for each row.
-    keys : numpy.ndarray, shape (rows, n_keys, d_k)
-        The keys of each row; mean and variance are those of the score of the first key.
+    A row has a query, of `q` with shape (rows, d_k), and keys, of shape (rows, n_keys, d_k). Mean
+    and variance are those of the score of the first key.
 
     Examples
     --------

@@ -22,14 +22,9 @@ UNLIMITED = " (Here an endless loop could not have been stopped.)"
 
 
 class Check:
-    """The check of an exercise.
+    """The check of an exercise: each part of the answer with its judge.
 
-    Parameters
-    ----------
-    name : str
-        The label of the exercise in its chapter, without "ex-".
-    **parts : Judge
-        Each part of the answer with its judge.
+    `name` is the label of the exercise in its chapter, without "ex-".
     """
 
     def __init__(self, name: str, /, **parts: Judge) -> None:
@@ -62,11 +57,6 @@ def checks_of(module: ModuleType) -> list[Check]:
 
 def exercises() -> Mapping[str, Check]:
     """Return the check of every exercise by its name, from all modules ``chapter_…``.
-
-    Returns
-    -------
-    mapping of str to Check
-        Each check knows the parts of its exercise, and each part what is wanted.
 
     Examples
     --------

@@ -56,12 +56,8 @@ def refuse_other_kinds(value: Any, asked: str) -> None:
 def plain_number(value: Any) -> float:
     """Return a number that nobody but this module has made, or say why it is none.
 
-    Raises
-    ------
-    Unfit
-        If it is text, true or false, complex, an array of several, infinite or no number.
-    Failed
-        If an object's own conversion raises.
+    `Unfit` if it is text, true or false, complex, an array of several, infinite or no number, and
+    `Failed` if an object's own conversion raises.
     """
     refuse_other_kinds(value, "a number")
     if call(hasattr, value, "__len__") or isinstance(value, np.ndarray):
@@ -167,15 +163,9 @@ def between(value: float, right: float) -> str:
 class Judge:
     """One part of an exercise: what it asks for, and how an answer is judged.
 
-    Parameters
-    ----------
-    wanted : str
-        What the answer is to be, as a phrase behind "put" and "asked is": "the standard deviation
-        of q·k".
-    mistakes : mapping
-        Wrong answers that people give, each with what is said to them.
-    praise : str
-        What is added to a right answer.
+    `wanted` is what the answer is to be, as a phrase behind "put" and "asked is": "the standard
+    deviation of q·k". `mistakes` are wrong answers that people give, each with what is said to
+    them, and `praise` is added to a right answer.
     """
 
     def __init__(self, wanted: str, mistakes: Mapping[Any, str], praise: str = "") -> None:
@@ -225,19 +215,9 @@ class Judge:
 class Numeric(Judge):
     """An answer that is a number or an array of numbers.
 
-    Parameters
-    ----------
-    wanted, mistakes, praise
-        As for every `Judge`.
-    right : float or numpy.ndarray
-        The right answer, computed.
-    digits : int
-        To so many significant digits the answer is asked, those of the largest entry of an array,
-        unless `within` says otherwise.
-    within : float, optional
-        How far from the right answer a number may be; `why` says where that comes from.
-    why : str
-        The reason of `within`.
+    `right` is computed. The answer is asked to `digits` significant digits, those of the largest
+    entry of an array; or it may be as far from the right one as `within` says, and `why` says where
+    that comes from.
     """
 
     def __init__(
@@ -336,14 +316,7 @@ def letters(option: str) -> str:
 class Pick(Judge):
     """An answer that is one of a few words.
 
-    Parameters
-    ----------
-    wanted : str
-        What is to be chosen.
-    right : str
-        The right option.
-    options : mapping of str to str
-        Every option with what is said to it; the right one among them, with its praise.
+    `options` has every one with what is said to it; the right one among them, with its praise.
     """
 
     def __init__(self, wanted: str, right: str, options: Mapping[str, str]) -> None:
@@ -385,19 +358,11 @@ class Function(Judge):
     A mistake is recognized if it returns the same in every call, or raises the same kind of error
     where the reader's function does.
 
-    Parameters
-    ----------
-    wanted, mistakes, praise
-        As for every `Judge`; `wanted` has the signature: "attention(q, k, v), which returns ...".
-    oracle : callable
-        Computes what is right, from the same arguments.
-    draw : callable
-        Given a generator, returns the calls: a list of tuples of positional arguments.
-    room : callable
-        Given what is right, the arguments and the machine epsilon of the answer's type, returns
-        how far each entry may be off; its docstring derives the bound.
-    all_digits : bool
-        Whether the digits are the point, so that a narrow type may round the result alone.
+    `wanted` has the signature: "attention(q, k, v), which returns ...". `oracle` computes what is
+    right from the same arguments; `draw`, given a generator, returns the calls, a list of tuples of
+    positional arguments; `room`, given what is right, the arguments and the machine epsilon of the
+    answer's type, returns how far each entry may be off, and its docstring derives the bound.
+    With `all_digits` the digits are the point, so that a narrow type may round the result alone.
     """
 
     def __init__(
@@ -521,13 +486,8 @@ def raised(failed: Failed) -> str:
 class Example(Judge):
     """An answer that has to have a property, of which there are many.
 
-    Parameters
-    ----------
-    wanted, mistakes, praise
-        As for every `Judge`; the message of a mistake is what `fault` says to it.
-    fault : callable
-        Given the answer and a generator, returns what is wrong with it, or nothing; it may raise
-        `Unfit`.
+    Given the answer and a generator, `fault` returns what is wrong with it, or nothing; it may
+    raise `Unfit`. The message of a mistake is what `fault` says to it.
     """
 
     def __init__(

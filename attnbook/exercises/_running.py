@@ -50,10 +50,7 @@ def can_interrupt() -> bool:
 def time_limit() -> Iterator[None]:
     """Stop what runs inside after `LIMIT` seconds, where that is possible.
 
-    Raises
-    ------
-    TooLong
-        In the code inside, and again every fifth of a second until it gives in.
+    `TooLong` is raised in the code inside, and again every fifth of a second until it gives in.
     """
     if not can_interrupt():
         yield
@@ -78,10 +75,7 @@ def time_limit() -> Iterator[None]:
 def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call what the reader wrote.
 
-    Raises
-    ------
-    Failed
-        If it raised anything; a keyboard interrupt goes through, as it is the reader's wish.
+    `Failed` if it raised anything; a keyboard interrupt goes through, as it is the reader's wish.
     """
     try:
         return function(*args, **kwargs)

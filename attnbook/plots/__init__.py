@@ -18,6 +18,7 @@ from attnbook.plots.initialization import (
     starting_variances,
     within_row_variances,
 )
+from attnbook.plots.language_model import language_curves, loss_by_spread
 from attnbook.plots.puzzle import attention_maps, slide_or_squeeze
 from attnbook.plots.saturation import concentration, freezing_map, one_lead, weights_by_width
 from attnbook.plots.temperature import (
@@ -53,7 +54,9 @@ __all__ = [
     "jacobian_norms",
     "jacobians",
     "key_shares",
+    "language_curves",
     "learning_curves",
+    "loss_by_spread",
     "losses_by_width",
     "lost_positions",
     "matching_key",

@@ -66,13 +66,6 @@ class Dropped(NamedTuple):
 
     The paragraph is another one, or its points are, or the submission is not graded any more, or
     the mark was for a question that the grader checks. One for a paragraph comes back with it.
-
-    Attributes
-    ----------
-    student_id, question : str
-        Whose mark, and for what.
-    points : float
-        What it was.
     """
 
     student_id: str

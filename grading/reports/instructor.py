@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,14 +14,14 @@ from tqdm import tqdm
 from grading.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from grading.problem_set import ProblemSet, Question
     from grading.results import Result
 
 STATUSES = ("graded", "needs-review", "invalid", "missing")
 EVERY = 30.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two bars of progress where there is no terminal."""
 
 MOST_LISTED = 20
 BINS = 10
@@ -31,98 +30,44 @@ BAR = 40
 
 
 class Progress:
-    """How far a run is: a bar on a terminal, and a line now and then in a log.
+    """How far a run is: a bar on a terminal, and one now and then in a log.
 
-    It goes to `stream`, standard error by default. Where that is no terminal, there are `every`
-    seconds between two lines. `clock` returns the time in seconds.
-
-    Examples
-    --------
-    >>> with Progress(2, sys.stdout) as progress:
-    ...     progress.unchanged()
-    ...     progress.unchanged()
-    2 of 2 (100 %), unchanged 2
+    It goes to `stream`, standard error by default. Submissions that have not changed take no time,
+    and the bar is one of the others.
     """
 
-    def __init__(
-        self,
-        total: int,
-        stream: TextIO | None = None,
-        every: float = EVERY,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._total = total
-        self._stream = sys.stderr if stream is None else stream
-        self._every = every
-        self._clock = clock
+    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+        stream = sys.stderr if stream is None else stream
+        every = 0.1 if stream.isatty() else EVERY
         self._counts: Counter[str] = Counter()
-        self._started = self._told = clock()
-        self._bar: tqdm | None = None
+        self._bar = tqdm(
+            total=total, file=stream, unit=" notebooks", mininterval=every, dynamic_ncols=True
+        )
 
     def __enter__(self) -> Self:
-        """Start the clock, and draw the bar."""
-        self._started = self._told = self._clock()
-        if self._stream.isatty():
-            self._bar = tqdm(
-                total=self._total, file=self._stream, unit="notebook", dynamic_ncols=True
-            )
+        """Return the bar."""
         return self
 
     def __exit__(self, *_: object) -> None:
         """Write how far it came."""
-        if self._bar is None:
-            self._tell()
-            return
-        self._bar.set_postfix_str(self._words())
         self._bar.close()
 
     def add(self, result: Result) -> None:
         """Count a result."""
         self._count(result.status)
+        self._bar.update()
 
     def unchanged(self) -> None:
         """Count a submission that was graded before and has not changed."""
         self._count("unchanged")
+        self._bar.total -= 1
 
     def _count(self, what: str) -> None:
-        """Count one, and show it if it is time to."""
+        """Count one of a kind."""
         self._counts[what] += 1
-        if self._bar is not None:
-            self._bar.set_postfix_str(self._words(), refresh=False)
-            self._bar.update()
-        elif self._clock() - self._told >= self._every:
-            self._tell()
-
-    def _words(self) -> str:
-        """Return how many there are of each kind."""
         kinds = (*STATUSES, "unchanged")
-        return ", ".join(f"{kind} {self._counts[kind]}" for kind in kinds if self._counts[kind])
-
-    def _tell(self) -> None:
-        """Write one line."""
-        self._told = self._clock()
-        done = self._counts.total()
-        share = f" ({100 * done // self._total} %)" if self._total else ""
-        line = ", ".join(filter(None, (f"{done} of {self._total}{share}", self._words())))
-        self._stream.write(f"{line}{self._speed(done)}\n")
-        self._stream.flush()
-
-    def _speed(self, done: int) -> str:
-        """Return the throughput and the time left, of what takes time at all."""
-        worked, seconds = done - self._counts["unchanged"], self._told - self._started
-        if not worked or seconds <= 0:
-            return ""
-        left = max(0, self._total - done) * seconds / worked
-        left_words = f", about {_duration(left)} left" if left else ""
-        return f", {worked / seconds:.2f} per second{left_words}"
-
-
-def _duration(seconds: float) -> str:
-    """Return a duration in the two largest of its units."""
-    if seconds < 60:
-        return f"{round(seconds)} s"
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+        words = ", ".join(f"{kind} {self._counts[kind]}" for kind in kinds if self._counts[kind])
+        self._bar.set_postfix_str(words, refresh=False)
 
 
 @dataclass

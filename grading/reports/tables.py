@@ -92,19 +92,11 @@ def write_grades(path: Path, tables: Iterable[Table]) -> None:
     _write(path, grades_rows(tables))
 
 
-def write_canvas(
-    path: Path,
-    results: Iterable[Result],
-    roster: Iterable[Student],
-    *,
-    title: str | None = None,
-) -> list[str]:
+def write_canvas(path: Path, results: Iterable[Result], roster: Iterable[Student]) -> list[str]:
     """Write what Canvas imports under Grades → Import.
 
     The results are of one problem set, one for each student; who is on the roster gets a row.
-    `Student.lms_id` is the number that Canvas gave the student. `title` is the assignment as Canvas
-    calls it, at best with the number that an export of Canvas's gradebook shows behind it:
-    ``Problem set 1 (4711)``; by default the problem set's name. The result lists who got no grade,
+    `Student.lms_id` is the number that Canvas gave the student. The result lists who got no grade,
     and why.
 
     Canvas's importer (``lib/gradebook_importer.rb`` of canvas-lms) asks for a header whose first
@@ -117,8 +109,8 @@ def write_canvas(
     Canvas shows the changes before it saves them.
     """
     results = list(results)
-    column = title or _assignment(results)
-    rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", _text(column)]]
+    column = _text(_assignment(results))
+    rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]]
     maximum = max((result.maximum for result in results), default=0.0)
     rows.append(["    Points Possible", "", "", "", "", _number(maximum) if maximum else ""])
     listed, left = _on_roster(results, roster)

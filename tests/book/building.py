@@ -13,8 +13,6 @@ from tests.book.notebooks import ROOT
 
 
 class BuildResult(NamedTuple):
-    """How a build ended and what it said."""
-
     status: int
     output: str
 

@@ -11,6 +11,7 @@ import nbformat
 import yaml
 from nbformat import v4
 
+from book.markdown import walk
 from book.model import Book, Page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,6 @@ def read(name: str) -> nbformat.NotebookNode:
 
 
 def text_of(content: nbformat.NotebookNode | Page) -> str:
-    """Return the Markdown of a notebook."""
     return "\n\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
 
 
@@ -75,7 +75,6 @@ def write_book(
 
 
 def printed(text: str) -> nbformat.NotebookNode:
-    """Make the output of a cell that printed `text`."""
     return v4.new_output("stream", name="stdout", text=text)
 
 
@@ -86,7 +85,6 @@ def code(
     tags: Sequence[str] = (),
     **mystnb: Any,
 ) -> nbformat.NotebookNode:
-    """Make a code cell."""
     metadata = {"tags": list(tags), "mystnb": mystnb}
     return v4.new_code_cell(source, outputs=list(outputs), metadata=metadata)
 
@@ -110,3 +108,13 @@ def notebook(
         "myst": {"html_meta": {"description": description}},
     }
     return v4.new_notebook(cells=made, metadata=metadata)
+
+
+def visible_words(text: str) -> str:
+    """Return a text of the same length in which only the words that a reader sees are left."""
+    letters = [letter if letter == "\n" else " " for letter in text]
+    for piece in walk(text):
+        if piece.kind == "words":
+            for place, letter in zip(piece.places, piece.text, strict=True):
+                letters[place] = letter
+    return "".join(letters)

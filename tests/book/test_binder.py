@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.book import binder
+from tests.book.binder import BinderError
 from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, read
-from tools import binder_check
-from tools.binder_check import BinderError
 
 
 def test_every_chapter_runs_where_binder_would_with_another_blas_kernel(tmp_path: Path) -> None:
     """Two questions in one run: test_outputs.py has the kernel that this CPU asks for."""
     cells = sum(cell.cell_type == "code" for name in NOTEBOOKS for cell in read(name).cells)
-    last = binder_check.follow(tmp_path, OTHER_KERNEL, binder_check.link_installed)
+    last = binder.follow(tmp_path, OTHER_KERNEL)
     assert re.search(rf"= {cells} passed in", last)
 
 
 def test_the_stated_version_is_one_that_the_package_supports() -> None:
-    folder = binder_check.configuration_folder(ROOT)
-    stated = binder_check.stated_version((folder / "runtime.txt").read_text(encoding="utf-8"))
-    assert stated >= binder_check.OLDEST
+    folder = binder.configuration_folder(ROOT)
+    stated = binder.stated_version((folder / "runtime.txt").read_text(encoding="utf-8"))
+    assert stated >= binder.OLDEST
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_the_stated_version_is_one_that_the_package_supports() -> None:
 )
 def test_a_bad_version_is_refused(runtime: str) -> None:
     with pytest.raises(BinderError):
-        binder_check.stated_version(runtime)
+        binder.stated_version(runtime)
 
 
 def configuration(root: Path, **changed: str | None) -> Path:
@@ -47,8 +47,8 @@ def configuration(root: Path, **changed: str | None) -> Path:
 
 def test_a_complete_configuration_is_accepted(tmp_path: Path) -> None:
     folder = configuration(tmp_path)
-    assert binder_check.configuration_folder(tmp_path) == folder
-    binder_check.check_files(folder)
+    assert binder.configuration_folder(tmp_path) == folder
+    binder.check_files(folder)
 
 
 @pytest.mark.parametrize(
@@ -59,27 +59,25 @@ def test_a_configuration_that_is_not_followed_here_is_refused(
     tmp_path: Path, changed: dict[str, str | None]
 ) -> None:
     with pytest.raises(BinderError):
-        binder_check.check_files(configuration(tmp_path, **changed))
+        binder.check_files(configuration(tmp_path, **changed))
 
 
 def test_a_step_that_may_not_be_executed_is_refused(tmp_path: Path) -> None:
     folder = configuration(tmp_path)
     (folder / "postBuild").chmod(0o644)
     with pytest.raises(BinderError, match="executable"):
-        binder_check.check_files(folder)
+        binder.check_files(folder)
 
 
 def test_no_configuration_and_two_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BinderError):
-        binder_check.configuration_folder(tmp_path)
+        binder.configuration_folder(tmp_path)
     (tmp_path / "binder").mkdir()
     configuration(tmp_path)
     with pytest.raises(BinderError):
-        binder_check.configuration_folder(tmp_path)
+        binder.configuration_folder(tmp_path)
 
 
 def test_a_step_that_fails_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BinderError, match="ended with"):
-        binder_check.run(
-            ["python3", "-c", "raise SystemExit(3)"], tmp_path, {"PATH": "/usr/bin:/bin"}
-        )
+        binder.run(["python3", "-c", "raise SystemExit(3)"], tmp_path, {"PATH": "/usr/bin:/bin"})

@@ -40,12 +40,10 @@ FOUND_BY = [{"doi"}, {"url"}, {"isbn"}, {"eprint", "archiveprefix"}, {"volume", 
 
 
 def cited_keys(text: str) -> set[str]:
-    """Return the keys that a text cites."""
     return {key.strip() for keys in CITE.findall(text) for key in keys.split(",")}
 
 
 def page_text(page: str) -> str:
-    """Return the Markdown of a page of the book."""
     name = page if page.endswith((".ipynb", ".md")) else f"{page}.ipynb"
     if name in NOTEBOOKS:
         return text_of(read(name))

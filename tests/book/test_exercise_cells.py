@@ -59,7 +59,6 @@ class Found:
 
 
 def found_exercises(content: nbformat.NotebookNode) -> list[Found]:
-    """Collect the exercises of a chapter."""
     found: list[Found] = []
     for cell in content.cells:
         if cell.cell_type == "code":

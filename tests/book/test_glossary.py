@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import nbformat
 import pytest
 
-from book.markdown import visible_words, walk
+from book.markdown import walk
 from book.numerals import numerals
-from tests.book.notebooks import CHAPTERS, ROOT, code, notebook, read
+from tests.book.notebooks import CHAPTERS, ROOT, code, notebook, read, visible_words
 
 TITLES = {
     name.removeprefix("chapters/").removesuffix(".ipynb"): re.search(

@@ -7,8 +7,7 @@ import re
 import nbformat
 import pytest
 
-from book.markdown import visible_words
-from tests.book.notebooks import code, notebook, read, text_of
+from tests.book.notebooks import code, notebook, read, text_of, visible_words
 
 FIRST = "chapters/01_puzzle.ipynb"
 

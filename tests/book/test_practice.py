@@ -40,7 +40,6 @@ def small_practice(root: Path) -> nbformat.NotebookNode:
 
 
 def stored(stem: str) -> nbformat.NotebookNode:
-    """Return a practice notebook."""
     return nbformat.reads(made()[f"{stem}.ipynb"], as_version=4)
 
 
@@ -231,7 +230,6 @@ BIBLIOGRAPHY = """@article{two, author = {{\\L}ukasz, Ann and Van Dam, Bo}, year
 
 
 def chapter(task: str = TASK, answer: str = ANSWER) -> nbformat.NotebookNode:
-    """Make a chapter with one exercise."""
     picture = code("figure()", figure={"name": "fig-line", "caption": "A line. It rises."})
     return notebook(
         "(ch-made)=\n# Made up\n\nA chapter.",

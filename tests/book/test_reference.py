@@ -167,26 +167,21 @@ def drawn_figures(page: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", [name for stem, name in CALLABLES if stem == "plots"])
-def test_a_figure_is_drawn_on_the_page_that_its_docstring_names(name: str) -> None:
-    drawing = {f"/{page[: -len('.ipynb')]}" for page in NOTEBOOKS if name in drawn_figures(page)}
-    named = {page for _, page in reference.named_pages(docstring("plots", name), KNOWN)}
-    assert named
-    assert named <= drawing
-
-
 def shown_figures(page: str) -> set[str]:
     """Return the names that a notebook calls, by themselves or as `figures.Name`."""
     called = {ast.unparse(node.func) for node in nodes(page) if isinstance(node, ast.Call)}
     return {name.removeprefix("figures.") for name in called}
 
 
-@pytest.mark.parametrize("name", [name for stem, name in CALLABLES if stem == "figures"])
-def test_a_figure_moves_on_the_pages_that_its_docstring_names(name: str) -> None:
-    shown = {f"/{page[: -len('.ipynb')]}" for page in NOTEBOOKS if name in shown_figures(page)}
-    named = {page for _, page in reference.named_pages(docstring("figures", name), KNOWN)}
+FIGURES = {"plots": drawn_figures, "figures": shown_figures}
+
+
+@pytest.mark.parametrize(("stem", "name"), [each for each in CALLABLES if each[0] in FIGURES])
+def test_a_figure_is_on_the_pages_that_its_docstring_names(stem: str, name: str) -> None:
+    using = {f"/{page[: -len('.ipynb')]}" for page in NOTEBOOKS if name in FIGURES[stem](page)}
+    named = {page for _, page in reference.named_pages(docstring(stem, name), KNOWN)}
     assert named
-    assert named <= shown
+    assert named <= using
 
 
 class TestNames:

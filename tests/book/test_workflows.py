@@ -64,7 +64,6 @@ def command_problems(command: str) -> list[str]:
 
 
 def problems(name: str, content: str) -> list[str]:
-    """Say what is wrong with a workflow."""
     workflow = parsed(content)
     found = [] if workflow["permissions"] == READING else ["it may do more than read"]
     found += ["it names a secret"] * ("secrets." in content)

@@ -51,7 +51,6 @@ class Attack:
     may_lose: tuple[str, ...] = ()
 
     def notebook(self) -> bytes:
-        """Return the notebook that is handed in."""
         if callable(self.answers):
             return self.answers()
         sources = {name: textwrap.dedent(source) for name, source in self.answers.items()}
@@ -77,7 +76,6 @@ def edited(name: str, change: Callable[[Notebook], None], **answers: str) -> Cal
 
 
 def cell(notebook: Notebook, name: str) -> Notebook:
-    """Return a cell by its name."""
     return next(each for each in notebook["cells"] if called(each) == name)
 
 

@@ -55,7 +55,6 @@ class Class:
             self.hand_in(student)
 
     def path(self, student: str) -> Path:
-        """Return where a student's notebook is."""
         return self.submissions / student / "tiny.ipynb"
 
     def hand_in(self, student: str, typed: str | None = None, **answers: str) -> None:
@@ -65,7 +64,6 @@ class Class:
         path.write_bytes(worked(PROBLEM_SET, typed or student, answers, TINY))
 
     def order(self, **changes: object) -> Order:
-        """Return the order to mark everything."""
         usual = {"source": TINY, "workers": 2}
         return Order(self.submissions, self.out, self.roster, **{**usual, **changes})
 
@@ -83,7 +81,6 @@ class Class:
             return [result.student.student_id for result in book.results("tiny")]
 
     def arguments(self) -> list[str]:
-        """Return what the command `grade` is given."""
         given = {"submissions": self.submissions, "out": self.out, "roster": self.roster}
         options = [text for name, value in given.items() for text in (f"--{name}", str(value))]
         return ["grade", *options, "--workers", "1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,6 @@ def result(
 
 
 def read(path: Path) -> list[list[str]]:
-    """Return the rows of a table."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
 
@@ -108,7 +108,8 @@ def test_no_cell_of_text_is_a_formula(tmp_path: Path, begin: str) -> None:
     bad = f"{begin}1+1"
     student = Student(bad, "17", bad)
     (row,) = grades(tmp_path, Result(student, bad, "invalid", bad))
-    write_canvas(tmp_path / "canvas.csv", [result(student, 1, 1)], [student], title=bad)
+    named = replace(result(student, 1, 1), assignment=bad)
+    write_canvas(tmp_path / "canvas.csv", [named], [student])
     canvas = read(tmp_path / "canvas.csv")
     write_moodle(tmp_path / "moodle.csv", [result(student, 1, 1)], [student])
     moodle = read(tmp_path / "moodle.csv")
@@ -191,11 +192,6 @@ def test_canvas_gets_final_grades_alone(tmp_path: Path) -> None:
         ["Zoe", "", "s4", "", "", ""],
         ["Yan", "20", "s5", "", "", ""],
     ]
-
-
-def test_canvas_gets_the_assignment_as_it_calls_it(tmp_path: Path) -> None:
-    write_canvas(tmp_path / "canvas.csv", EVERYBODY, ROSTER, title="Set 1 (4711)")
-    assert read(tmp_path / "canvas.csv")[0][-1] == "Set 1 (4711)"
 
 
 def test_canvas_keeps_its_points_possible_where_nothing_was_graded(tmp_path: Path) -> None:

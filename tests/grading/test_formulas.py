@@ -50,7 +50,6 @@ def inner(tex: str, *, display: bool = False) -> str:
 
 
 def tree(tex: str) -> Element:
-    """Return a formula as a tree."""
     return fromstring(mathml(tex))  # noqa: S314, made of known elements
 
 

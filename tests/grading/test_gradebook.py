@@ -47,7 +47,6 @@ def judge(given, student_id, asked):
 
 
 def metadata(name: str, **marks: object) -> dict[str, object]:
-    """Return nbgrader's metadata of a cell."""
     usual = {"grade": False, "solution": False, "locked": False, "task": False}
     return {"nbgrader": {"grade_id": name, "schema_version": 3, **usual, **marks}}
 
@@ -119,7 +118,6 @@ def emptied(result: Result, status: str) -> Result:
 
 
 def points_of(book: Book) -> dict[str, list[float | None]]:
-    """Return the points of everyone."""
     return {
         result.student.student_id: [mark.points for mark in result.marks]
         for result in book.results(NAME)

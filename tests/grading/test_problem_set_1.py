@@ -29,7 +29,6 @@ def checks(question: str) -> dict[str, Any]:
 
 
 def personal(student_id: str, question: str) -> dict[str, int]:
-    """Return a student's numbers."""
     return checks("q1")["personal_numbers"](student_id, question)
 
 

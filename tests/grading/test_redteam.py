@@ -355,7 +355,6 @@ def places(base: Path, listener: Listener, neighbor: subprocess.Popen[bytes]) ->
 
 
 def run(base: Path, submissions: str, out: str, roster: Path) -> str:
-    """Grade a folder."""
     order = Order(base / submissions, base / out, roster, workers=2, source=SOURCE, limits=LIMITS)
     return grade(order)
 

@@ -1064,7 +1064,6 @@ def png(width: int, height: int, size: int = 50) -> str:
 
 
 def figure(image: Any) -> dict[str, Any]:
-    """Return an output with an image and nothing else."""
     return {"output_type": "display_data", "data": {"image/png": image}, "metadata": {"x": 1}}
 
 

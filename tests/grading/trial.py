@@ -39,7 +39,6 @@ SOLUTION = re.compile(r"^ *### BEGIN SOLUTION$(.*?)^ *### END SOLUTION$", re.MUL
 
 @cache
 def notebook(assignment: str) -> NotebookNode:
-    """Return the source notebook of a problem set."""
     return nbformat.read(SOURCE / assignment / f"{assignment}.ipynb", as_version=4)
 
 
@@ -65,7 +64,6 @@ def checked(assignment: str) -> tuple[str, ...]:
 
 
 def released(assignment: str, name: str) -> str:
-    """Return a cell as students get it."""
     return problem_set(assignment).by_name[name].source
 
 
@@ -115,8 +113,6 @@ def without_attnlib(*, as_in_the_sandbox: bool = False) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one question earned in a trial."""
-
     earned: float
     message: str
 
@@ -170,7 +166,6 @@ class Trial:
             return _wire.loads(_wire.dumps(self.inside["answer"](**asked)))
 
     def judge(self, given: Any, asked: dict[str, Any]) -> Outcome:
-        """Return what the judge says to an answer."""
         try:
             self.outside["judge"](given, self.identity, asked)
         except Wrong as wrong:

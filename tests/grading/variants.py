@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Variant:
-    """An answer to one question."""
-
     name: str  # what is unusual about it; unique among the answers to the question
     source: str  # the answer cell
     earned: float = 1.0  # the share of the points that it is to earn
@@ -65,7 +63,6 @@ def changed(text: str, answer: Callable[..., str]) -> tuple[Variant, ...]:
 
 
 def variants_of(assignment: str) -> dict[str, tuple[Variant, ...]]:
-    """Return the answers to the questions of one problem set."""
     variants: dict[str, tuple[Variant, ...]]
     variants = import_module(f"tests.grading.answers_{assignment}").VARIANTS
     return variants

@@ -11,8 +11,6 @@ from pathlib import Path
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
-
     def log_message(self, *_: object) -> None:
         pass
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Error
 
 from tests.book.notebooks import PAGES
+from tests.site.serving import serving
 from tests.site.watching import LOAD_PICTURES, wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, Page
 
 CONTENT = [f"{page.removesuffix('.md').removesuffix('.ipynb')}.html" for page in PAGES]
 ALL = [*CONTENT, "404.html", "genindex.html", "search.html"]
@@ -99,7 +102,7 @@ def visit(
     scheme: str = "light",
     scripts: bool = True,
 ) -> Iterator[Visit]:
-    """Open a page with the network cut, from the disk or of this machine; note what it tries."""
+    """Open a page of the disk or of this machine, which is all there is; note what it tries."""
     start = path if isinstance(path, str) else path.as_uri()
     local = (*LOCAL, "/".join([*start.split("/")[:3], ""]))
     context = browser.new_context(
@@ -110,17 +113,10 @@ def visit(
     )
     seen = Visit(context.new_page())
 
-    def admit(route: Route) -> None:
-        if route.request.url.startswith(local):
-            route.continue_()
-        else:
-            route.abort()
-
     def note(request) -> None:
         if not request.url.startswith(local):
             seen.foreign.append(request.url)
 
-    context.route("**/*", admit)
     seen.page.on("request", note)
     seen.page.on("requestfailed", lambda request: seen.errors.append(f"not loaded: {request.url}"))
     seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
@@ -167,16 +163,18 @@ COLORED_CODE = """() => document.querySelectorAll("pre[data-code]").forEach((nod
 NO_SHADOWS = ".bd-article * { background-image: none !important; }"
 
 # Whether words stand out follows from how they look: of each look the first that are seen are
-# enough, and all else goes. Words of one class may share a color in one scheme and not in the
-# other, so the class counts as well. A window of another width may show other words.
+# enough, on whatever page, and all else goes. Words of one class may share a color on one page and
+# not on another, so the class counts as well. A window of another width may show other words.
 ALL_OPEN = """() =>
   document.querySelectorAll("details").forEach((box) => (box.open = true))"""
-FIRST_OF_EACH_LOOK = """() => {
+FIRST_OF_EACH_LOOK = """(known) => {
+  const CLEAR = "rgba(0, 0, 0, 0),none,1";
   const ground = (node) => {
     const layers = [];
     for (; node; node = node.parentElement) {
       const { backgroundColor, backgroundImage, opacity } = getComputedStyle(node);
-      layers.push(backgroundColor, backgroundImage, opacity);
+      const layer = [backgroundColor, backgroundImage, opacity].join();
+      if (layer !== CLEAR) layers.push(layer);
       if (backgroundColor.startsWith("rgb(")) break;
     }
     return layers.join();
@@ -184,17 +182,21 @@ FIRST_OF_EACH_LOOK = """() => {
   const speaks = (node) =>
     node.matches("input, select, textarea") ||
     [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
-  const seen = new Map();
+  const seen = new Map(Object.entries(JSON.parse(known)));
   const kept = (window.keptForTheirLooks ??= new Set());
+  const shownIn = [document.documentElement.dataset.theme, innerWidth];
   for (const node of document.querySelectorAll("body *")) {
     if (!speaks(node) || !node.checkVisibility()) continue;
     const { color, fontSize, fontWeight } = getComputedStyle(node);
-    const look = [node.tagName, node.className, color, ground(node), fontSize, fontWeight].join();
+    const words = [node.tagName, node.className, color, fontSize, fontWeight];
+    const look = [...shownIn, ...words, ground(node)].join();
     seen.set(look, (seen.get(look) ?? 0) + 1);
     if (seen.get(look) > 2) continue;
     for (let up = node; up; up = up.parentElement) kept.add(up);
   }
+  return JSON.stringify(Object.fromEntries(seen));
 }"""
+WINDOWS = [("light", DESK), ("light", PHONE), ("dark", PHONE), ("dark", DESK)]
 ONLY_THESE_LOOKS = """() => {
   const rest = document.querySelectorAll("body *:not(style)");
   [...rest].forEach((node) => window.keptForTheirLooks.has(node) || node.remove());
@@ -230,7 +232,9 @@ def violations(page: Page, *only: str, without: tuple[str, ...] = ()) -> list[st
     else:
         options["rules"] = {rule: {"enabled": True} for rule in ASKED_FOR}
         options["rules"] |= {rule: {"enabled": False} for rule in without}
-    response = Axe().run(page, options=options).response
+    if not page.evaluate("Boolean(window.axe)"):
+        page.evaluate(Axe().axe_script)
+    response = page.evaluate("(options) => axe.run(document, options)", options)
     return [
         f"{violation['id']}: {node['html'][:160]}"
         for violation in response["violations"]
@@ -244,7 +248,6 @@ def pale_words(page: Page) -> list[str]:
 
 
 def resize(page: Page, width: int) -> None:
-    """Give the window another width."""
     page.set_viewport_size({"width": width, "height": 900 if width == DESK else 700})
 
 
@@ -254,13 +257,21 @@ def choose(page: Page, scheme: str) -> None:
     wait_until(page, "(theme) => document.documentElement.dataset.theme === theme", scheme)
 
 
-def inaccessible(page: Page, *, schemes: tuple[str, ...] = ("light", "dark")) -> list[str]:
+def show(page: Page, scheme: str, width: int) -> None:
+    """Let a page be seen in a scheme, if it has two, and at a width."""
+    if scheme_of(page):
+        choose(page, scheme)
+    resize(page, width)
+
+
+def inaccessible(page: Page, looks: dict[str, int] | None = None) -> list[str]:
     """Return what is wrong with a page, narrow and wide; only words of each look are left of it.
 
     What a rule looks at decides how often it is asked: most see the page as it is written, which
     is the same everywhere; some ask where things are, at both widths; contrast depends on the
-    colors as well.
+    colors as well. `looks` counts those of earlier pages, which are left out, and of this one.
     """
+    looks = {} if looks is None else looks
     page.add_style_tag(content=f"{ALL_LAID_OUT} {NO_SHADOWS}")
     found = page.evaluate(ODD_FORMULAS)
     page.evaluate(PLAIN_FORMULAS)
@@ -272,16 +283,13 @@ def inaccessible(page: Page, *, schemes: tuple[str, ...] = ("light", "dark")) ->
     found += violations(page, without=("color-contrast", "scrollable-region-focusable"))
     page.evaluate(COLORED_CODE)
     page.evaluate(ALL_OPEN)  # what a reader may open has to be made out as well
-    for width in (PHONE, DESK):
-        resize(page, width)
-        page.evaluate(FIRST_OF_EACH_LOOK)
+    for scheme, width in WINDOWS:
+        show(page, scheme, width)
+        looks.update(json.loads(page.evaluate(FIRST_OF_EACH_LOOK, json.dumps(looks))))
     page.evaluate(ONLY_THESE_LOOKS)
-    for scheme in schemes:
-        if page.evaluate("Boolean(document.documentElement.dataset.theme)"):
-            choose(page, scheme)
-        for width in (DESK, PHONE):
-            resize(page, width)
-            found += [f"{scheme}, {width} px: {fault}" for fault in pale_words(page)]
+    for scheme, width in reversed(WINDOWS):
+        show(page, scheme, width)
+        found += [f"{scheme}, {width} px: {fault}" for fault in pale_words(page)]
     return found
 
 
@@ -289,12 +297,18 @@ def scheme_of(page: Page) -> str:
     return page.evaluate("document.documentElement.dataset.theme")
 
 
+@pytest.fixture(scope="session")
+def looks() -> dict[str, int]:
+    """Return how often each look of words has been seen, for all pages together."""
+    return {}
+
+
 class TestPages:
     """All that one visit to a page can tell, since most of its time goes into loading."""
 
     @pytest.mark.parametrize("name", ALL)
     def test_a_page_is_whole_without_a_network_and_for_everyone(
-        self, browser: Browser, site: Path, name: str
+        self, browser: Browser, site: Path, looks: dict[str, int], name: str
     ) -> None:
         # what scrolls on a small phone is made reachable by keys when the page is loaded
         with visit(browser, site / name, width=SMALL_PHONE) as seen:
@@ -309,7 +323,7 @@ class TestPages:
             seen.page.evaluate(LOAD_PICTURES)
             found += seen.page.evaluate(UNREADABLE)
             found += [*seen.foreign, *seen.errors]
-            found += inaccessible(seen.page)
+            found += inaccessible(seen.page, looks)
         assert not found, "\n".join(found)
 
     @pytest.mark.parametrize("place", ["run-the-ablation", "watch-the-gradient", "takeaways"])
@@ -429,7 +443,7 @@ class TestTheChecks:
         with visit(browser, write(f"<p>text</p>{wide}"), width=PHONE) as seen:
             assert seen.page.evaluate(STICKING_OUT) == []
         with visit(browser, write("<p>text</p>")) as seen:
-            assert inaccessible(seen.page, schemes=("light",)) == []
+            assert inaccessible(seen.page) == []
         assert seen.foreign == []
         assert seen.errors == []
 
@@ -446,6 +460,15 @@ class TestTheChecks:
         with visit(browser, write(body)) as seen:
             seen.page.wait_for_timeout(100)
         assert len(seen.foreign) == 1
+
+    def test_the_browser_reaches_no_name_not_even_of_this_machine(
+        self, browser: Browser, write: Callable[[str], Path]
+    ) -> None:
+        folder = write("").parent
+        with serving(folder) as address, visit(browser, f"{address}/page.html") as seen:
+            named = address.replace("127.0.0.1", "localhost")
+            with pytest.raises(Error, match="ERR_NAME_NOT_RESOLVED"):
+                seen.page.goto(f"{named}/page.html")
 
     @pytest.mark.parametrize(
         "body",

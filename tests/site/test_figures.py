@@ -101,8 +101,6 @@ def same(shown: list[Any], wanted: list[Any]) -> bool:
 
 
 class Shown:
-    """One figure on a page."""
-
     def __init__(self, seen: Visit, kind: type[LiveFigure]) -> None:
         self.page, self.errors = seen.page, seen.errors
         self.place = seen.page.locator(f'[data-figure="{kind.module}"]').first

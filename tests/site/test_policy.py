@@ -24,7 +24,6 @@ CHAPTER = "chapters/02_variance.html"
 
 
 def rules(path: Path) -> dict[str, list[str]]:
-    """Return a page's policy."""
     [meta] = pages.parse(path).select("meta[http-equiv='Content-Security-Policy']")
     parts = (rule.split() for rule in str(meta["content"]).split(";"))
     return {name: sources for name, *sources in parts}
@@ -52,7 +51,6 @@ def test_a_page_has_a_strict_policy_before_all_that_it_loads(site: Path, name: s
 
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
-    """Serve the site, and return where."""
     with serving(site) as address:
         yield address
 

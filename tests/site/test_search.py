@@ -37,7 +37,6 @@ EXCERPTS = (
 
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
-    """Serve the site, and return where."""
     with serving(site) as address:
         yield address
 

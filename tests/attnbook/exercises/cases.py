@@ -36,7 +36,6 @@ class Cases:
 
 
 def all_cases() -> dict[str, Cases]:
-    """Return the cases of every exercise by its name."""
     paths = sorted(Path(__file__).parent.glob("cases_*.py"))
     modules = (import_module(f"tests.attnbook.exercises.{path.stem}") for path in paths)
     found = [one for module in modules for one in vars(module).values() if isinstance(one, Cases)]

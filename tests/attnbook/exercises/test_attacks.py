@@ -24,7 +24,6 @@ EXERCISES = exercises()
 
 
 def parts_of_kind(kind):
-    """Return the parts of all exercises that ask for an answer of this kind."""
     return [
         pytest.param(name, part, id=f"{name}-{part}")
         for name, exercise in EXERCISES.items()

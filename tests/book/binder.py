@@ -1,14 +1,14 @@
 """Follow the Binder configuration to the letter in a clean environment and run every notebook.
 
-``python tools/binder_check.py`` copies what git knows of the repository into an empty folder,
-makes an environment with the Python version that the configuration states, installs what it
-lists, runs its ``postBuild``, makes sure that JupyterLab opens the first chapter, runs one of the
-practice notebooks that ``postBuild`` has written, and then the landing page and every chapter under
-nbval there, with the numbers of their texts.
+`follow` copies what git knows of the repository into an empty folder, makes an environment with the
+Python version that the configuration states, installs what it lists, runs its ``postBuild``, makes
+sure that JupyterLab opens the first chapter, runs one of the practice notebooks that ``postBuild``
+has written, and then the landing page and every chapter under nbval there, with the numbers of
+their texts.
 
-The test does the same, but does not ask pip for packages that the environment of the tests has in
-the pinned version: it links their files. That pip installs the list where nothing else is, ``make``
-shows whenever it fills that environment.
+pip is not asked for packages that the environment of the tests has in the pinned version: their
+files are linked. That pip installs the list where nothing else is, ``make`` shows whenever it fills
+that environment.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from packaging.requirements import Requirement
 
-from tools.repository import copy, files  # noqa: E402
+from tools.repository import copy, files
 
 FOLDERS = ("binder", ".binder")
 # What repo2docker would also read; a file that this check does not follow must not be there.
@@ -115,16 +113,8 @@ def clean_environment(binaries: Path) -> dict[str, str]:
     return kept | {"PATH": f"{binaries}{os.pathsep}{kept['PATH']}", "PIP_COMPILE": "0"}
 
 
-def install(requirements: Path, environment: Path, variables: dict[str, str]) -> None:
-    """Install a list of packages as repo2docker does."""
-    command = ["-m", "pip", "install", "--quiet", "--requirement", requirements]
-    run([binaries(environment) / "python", *command], requirements.parent, variables)
-
-
 def pins(requirements: Path) -> list[str]:
     """Return the packages of a list that this Python takes, and of the lists that it includes."""
-    from packaging.requirements import Requirement
-
     found = []
     for line in requirements.read_text(encoding="utf-8").splitlines():
         if line.startswith("-r "):
@@ -161,10 +151,11 @@ def link(package: Distribution, environment: Path) -> None:
             shutil.copy2(source, target)
 
 
-def link_installed(requirements: Path, environment: Path, variables: dict[str, str]) -> None:
+def install(requirements: Path, environment: Path, variables: dict[str, str]) -> None:
     """Install a list of packages from this environment, and with pip what it does not have so."""
+    command = [binaries(environment) / "python", "-m", "pip", "install", "--quiet"]
     if not site_packages(environment).is_dir():  # another Python
-        install(requirements, environment, variables)
+        run([*command, "--requirement", requirements], requirements.parent, variables)
         return
     missing = []
     for pin in pins(requirements):
@@ -178,8 +169,7 @@ def link_installed(requirements: Path, environment: Path, variables: dict[str, s
         else:
             link(package, environment)
     if missing:
-        command = ["-m", "pip", "install", "--quiet", "--no-deps", *missing]
-        run([binaries(environment) / "python", *command], requirements.parent, variables)
+        run([*command, "--no-deps", *missing], requirements.parent, variables)
 
 
 def binaries(environment: Path) -> Path:
@@ -187,15 +177,10 @@ def binaries(environment: Path) -> Path:
     return environment / ("Scripts" if os.name == "nt" else "bin")
 
 
-def follow(
-    work: Path,
-    extra: Mapping[str, str] | None = None,
-    install: Callable[[Path, Path, dict[str, str]], None] = install,
-) -> str:
+def follow(work: Path, extra: Mapping[str, str]) -> str:
     """Follow the configuration inside an empty folder, and return the test runner's last line.
 
-    The notebooks run with `extra` environment variables, such as OPENBLAS_CORETYPE; `install`
-    installs a list of packages in an environment.
+    The notebooks run with `extra` environment variables, such as OPENBLAS_CORETYPE.
     """
     repository = work / "repository"
     repository.mkdir()
@@ -224,20 +209,5 @@ def follow(
         "index.ipynb",
         "chapters",
     ]
-    variables |= extra or {}
+    variables |= extra
     return run([programs / "python", *nbval, *pages], repository, variables).splitlines()[-1]
-
-
-def main() -> int:
-    """Report how following the configuration ended; return the exit status."""
-    with tempfile.TemporaryDirectory() as work:
-        try:
-            print(follow(Path(work)))
-        except BinderError as error:
-            print(f"the Binder configuration fails: {error}", file=sys.stderr)
-            return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
