@@ -12,10 +12,19 @@ from typing import Any
 import nbformat
 import pytest
 
-from book.markdown import blocks, visible_words
+from book.markdown import blocks
 from book.model import DEEPER, UNSEEN, Figure, Page, figure_of, review_questions, tags
 from book.stored import fold
-from tests.book.notebooks import CHAPTERS, NOTEBOOKS, code, notebook, printed, read, text_of
+from tests.book.notebooks import (
+    CHAPTERS,
+    NOTEBOOKS,
+    code,
+    notebook,
+    printed,
+    read,
+    text_of,
+    visible_words,
+)
 
 CONTRACT = re.compile(
     r":{3,}\{admonition\} Contract\n:class: contract\n+(?P<body>.*?)\n:{3,}", re.DOTALL
