@@ -1,4 +1,4 @@
-"""Logits when training starts: the line furthest off its prediction, rows with rotary codes."""
+"""Logits when training starts: the line furthest off its prediction, tied and rotary rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from attnlib import sample_projections, sample_tokens
+from attnlib import sample_projections, sample_tokens, softmax
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +56,24 @@ def furthest_off(
     tails = 2 * student.sf(errors, np.array(n_draws) - 1)
     line = int(tails.argmin())
     return FurthestOff(line, errors[line], 1 - (1 - tails[line]) ** len(tails))
+
+
+def tied_weight(rule: Initializer, d_k: int, n_tokens: int = 64, n_draws: int = 40) -> float:
+    """Return the mean weight of a token on itself if keys are made by the queries' matrix.
+
+    Examples
+    --------
+    >>> from attnlib import INITIALIZERS
+    >>> bool(tied_weight(INITIALIZERS["xavier_square"], 64, n_draws=2) > 0.8)
+    True
+    """
+    weights = []
+    for draw in range(n_draws):
+        rng = np.random.default_rng([610, draw])
+        x = sample_tokens(n_tokens, MODEL_WIDTH, rng=rng)
+        q = x @ sample_projections(rule, MODEL_WIDTH, d_k, rng=rng).query
+        weights.append(np.diag(softmax(q @ q.T / np.sqrt(d_k))).mean())
+    return float(np.mean(weights))
 
 
 def rotary_angles(d_k: int, base: float) -> np.ndarray:
