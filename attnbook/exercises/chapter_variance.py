@@ -27,7 +27,9 @@ UNEQUAL = Check(
             "It matters which component of q meets which of k.",
             float((OF_QUERY + OF_KEY).sum()): "You added the two variances of a product; "
             "for independent factors with mean zero they multiply.",
-            float((OF_QUERY**2) @ (OF_KEY**2)): "You squared the variances; they are squares already.",
+            float(
+                (OF_QUERY**2) @ (OF_KEY**2)
+            ): "You squared the variances; they are squares already.",
             float(OF_QUERY.sum() * OF_KEY.sum()): "You multiplied the sums, "
             "so that each component of q meets every one of k. The mixed terms average out.",
             float(np.sqrt(OF_QUERY * OF_KEY).sum()): "You added standard deviations; "
@@ -219,8 +221,8 @@ FADING = Check(
             2 * GAMMA**2 / (1 - GAMMA**2): "The diagonal is missing: "
             "a term times itself adds one for each component.",
             1: "This is right without correlations; here the mixed products count.",
-            math.sqrt((1 + GAMMA**2) / (1 - GAMMA**2)): "This is the ratio of standard deviations; "
-            "we want that of the variances.",
+            math.sqrt((1 + GAMMA**2) / (1 - GAMMA**2)): "You took the standard deviations; "
+            "we want the ratio of the variances.",
         },
     ),
     growth=Pick(
@@ -229,9 +231,9 @@ FADING = Check(
         {
             "like d_k": "Right: each component adds the same once the head is longer than the "
             "correlations reach. Only the constant has changed.",
-            "like d_k squared": "It grows like this if all components are tied, γ = 1. Below that a "
-            "component is correlated with few others, however wide the head.",
-            "like the root of d_k": "The standard deviation grows like this; we want the variance.",
+            "like d_k squared": "It grows like this if all components are tied, γ = 1. Below that "
+            "a component is correlated with few others, however wide the head.",
+            "like the root of d_k": "The standard deviation grows like this. We want the variance.",
         },
     ),
     score_variance=Function(
