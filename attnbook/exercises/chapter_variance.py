@@ -27,12 +27,28 @@ UNEQUAL = Check(
             "It matters which component of q meets which of k.",
             float((OF_QUERY + OF_KEY).sum()): "You added the two variances of a product; "
             "for independent factors with mean zero they multiply.",
-            float((OF_QUERY**2) @ (OF_KEY**2)): "You squared variances; they are squares already.",
+            float(
+                (OF_QUERY**2) @ (OF_KEY**2)
+            ): "You squared the variances; they are squares already.",
             float(OF_QUERY.sum() * OF_KEY.sum()): "You multiplied the sums, "
             "so that each component of q meets every one of k. The mixed terms average out.",
             float(np.sqrt(OF_QUERY * OF_KEY).sum()): "You added standard deviations; "
-            "of independent terms the variances add up.",
-            len(OF_KEY): "So it would be if every component had variance one.",
+            "for independent terms the variances add up.",
+            len(OF_KEY): "This would be right if every component had variance one.",
+            **dict.fromkeys(
+                (32.0, 64.0),
+                "This counts components of one kind. Add up a product of two variances for each "
+                "of the 96.",
+            ),
+            **dict.fromkeys(
+                (float(OF_QUERY.sum()), float(OF_KEY.sum())),
+                "You added up the variances of one vector. "
+                "Multiply each by the variance of its partner first.",
+            ),
+            **dict.fromkeys(
+                (float(OF_QUERY[:32] @ OF_KEY[:32]), float(OF_QUERY[:64] @ OF_KEY[:64])),
+                "You left out components: the 96 come in three blocks of 32.",
+            ),
         },
     ),
     divisor=Number(
@@ -43,7 +59,7 @@ UNEQUAL = Check(
             math.sqrt(len(OF_KEY)): "This is √dₖ, which makes the variance one if each component "
             "has variance one.",
             math.sqrt(OF_MEANS): "This is the root of a product of mean variances.",
-            1 / math.sqrt(UNEQUAL_VARIANCE): "This is the multiplier; its inverse is asked.",
+            1 / math.sqrt(UNEQUAL_VARIANCE): "This is the multiplier; we want its inverse.",
         },
     ),
     order=Pick(
@@ -72,7 +88,7 @@ RECTIFIED = Check(
         "the mean of q·k",
         D_K * MEAN**2,
         mistakes={
-            0: "So it was before the components were rectified. No component is negative now.",
+            0: "This was right before the components were rectified. No component is negative now.",
             MEAN**2: "This is the mean of one product; a score adds up all of them.",
             D_K * MEAN: "This is the mean of the sum of one vector's components alone.",
             D_K * 2 / math.pi: "You took the mean of |x|. "
@@ -85,17 +101,17 @@ RECTIFIED = Check(
         "the variance of q·k",
         TOTAL,
         mistakes={
-            D_K: "So it was before the components were rectified.",
+            D_K: "This was right before the components were rectified.",
             D_K / 4: "You added up mean squares of products. "
             "Their mean is not zero; its square has to come off.",
             D_K * SPREAD**2: "You multiplied the variances of the factors, "
             "which needs mean zero in both.",
-            WITHIN: "This is the part within a row; asked is all of the variance.",
+            WITHIN: "This is the part within a row; we want all of the variance.",
             TOTAL + (D_K * MEAN**2) ** 2: "This is the mean square of q·k; "
             "the square of its mean has to come off.",
             D_K / 4 - (D_K * MEAN**2) ** 2: "A variance is never negative. You took off the square "
             "of the whole mean but left out the mixed products, whose mean is not zero any more.",
-            math.sqrt(TOTAL): "This is the standard deviation; the variance is asked.",
+            math.sqrt(TOTAL): "This is the standard deviation; we want the variance.",
         },
     ),
     within=Number(
@@ -104,8 +120,8 @@ RECTIFIED = Check(
         mistakes={
             TOTAL: "This is all of the variance; part of it lies between rows.",
             TOTAL - WITHIN: "This is the part between rows, which all keys of a row share.",
-            D_K * SPREAD**2: "The trace is there, but the mean of the query adds a part: "
-            "what counts is its mean squared length.",
+            D_K * SPREAD**2: "You have the trace, but the mean of the query adds a part: "
+            "use the query's mean squared length.",
             D_K / 2: "This is the mean squared length of a query; "
             "the components of a key do not have variance one any more.",
             D_K / 4: "You took the mean square of a component of the key; "
@@ -183,8 +199,8 @@ FADING = Check(
         mistakes={
             PAIRED_WIDTH - DISTANCE: "You counted each pair once; "
             "(i, j) and (j, i) are two products of the square.",
-            2 * PAIRED_WIDTH: "So it would be if every component had a neighbor that far on both "
-            "sides; near the ends one is missing.",
+            2 * PAIRED_WIDTH: "This would be right if every component had a neighbor that far on "
+            "both sides; near the ends one is missing.",
             2 * (PAIRED_WIDTH - DISTANCE + 1): "You counted one component too many: "
             "where does the last pair begin?",
             2 * (PAIRED_WIDTH - DISTANCE - 1): "You counted one component too few: "
@@ -204,9 +220,9 @@ FADING = Check(
             "only the distances above zero come twice.",
             2 * GAMMA**2 / (1 - GAMMA**2): "The diagonal is missing: "
             "a term times itself adds one for each component.",
-            1: "So it is without correlations; here the mixed products add up to something.",
-            math.sqrt((1 + GAMMA**2) / (1 - GAMMA**2)): "This is the ratio of standard deviations; "
-            "of the variances is asked.",
+            1: "This is right without correlations; here the mixed products count.",
+            math.sqrt((1 + GAMMA**2) / (1 - GAMMA**2)): "You took the standard deviations; "
+            "we want the ratio of the variances.",
         },
     ),
     growth=Pick(
@@ -215,9 +231,9 @@ FADING = Check(
         {
             "like d_k": "Right: each component adds the same once the head is longer than the "
             "correlations reach. Only the constant has changed.",
-            "like d_k squared": "So it grows if all components are tied, γ = 1. Below that a "
-            "component is correlated with few others, however wide the head.",
-            "like the root of d_k": "So grows the standard deviation; the variance is asked.",
+            "like d_k squared": "It grows like this if all components are tied, γ = 1. Below that "
+            "a component is correlated with few others, however wide the head.",
+            "like the root of d_k": "The standard deviation grows like this. We want the variance.",
         },
     ),
     score_variance=Function(
@@ -239,18 +255,18 @@ FADING = Check(
             (lambda *head: score_variance(*map(abs, head))): "You lost the signs: "
             "correlations of opposite sign make mixed products negative.",
             (lambda *head: math.sqrt(max(score_variance(*head), 0.0))): "This is the standard "
-            "deviation; the variance is asked.",
+            "deviation; we want the variance.",
             _long_head: "This is what a very wide head tends to. "
             "Near the ends components have fewer neighbors, which counts in a narrow one.",
             _same_count: "You gave every distance the same number of pairs; "
             "the larger the distance, the fewer fit into the head.",
             (lambda d_k, g, h: (_toeplitz(d_k, g) @ _toeplitz(d_k, h)).sum()): "You added up all "
             "entries of the matrix product. "
-            "Of that product only the trace is asked; or multiply the two matrices entry by entry.",
+            "Take only the trace of that product, or multiply the two matrices entry by entry.",
             (lambda d_k, *_: d_k): "This is the theorem without correlations; "
             "here both vectors break (c).",
             (lambda d_k, *_: d_k**2): "You multiplied the traces; "
-            "asked is the trace of the product.",
+            "we want the trace of the product.",
         },
     ),
 )

@@ -37,7 +37,6 @@ from attnbook.plots.training import (
 from attnbook.plots.variance import (
     product_grid,
     score_densities,
-    score_strips,
     variance_against_width,
     variance_estimates,
 )
@@ -68,7 +67,6 @@ __all__ = [
     "rate_curves",
     "score_bounds",
     "score_densities",
-    "score_strips",
     "slide_or_squeeze",
     "spread_by_model_width",
     "starting_variances",

@@ -131,45 +131,6 @@ def variance_against_width(
 
 
 @style.drawn("in the chapter on variance")
-def score_strips(widths: np.ndarray, scores: np.ndarray) -> Figure:
-    """Draw raw scores as one strip of points for each head width.
-
-    Strips on equally spaced rows, each with its mean and one √dₖ to either side.
-
-    Parameters
-    ----------
-    widths : numpy.ndarray, shape (widths,)
-        Head widths.
-    scores : numpy.ndarray, shape (widths, draws)
-        Raw scores drawn at each width.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from attnbook import plots
-    >>> figure = plots.score_strips(np.array([4, 64]), np.array([[1.0, -2.0], [9.0, -7.0]]))
-    """
-    figure, (axes,) = style.panels(height=4.0)
-    rows = np.arange(len(widths))
-    # Heights that only keep the points apart follow a fixed pattern: they carry no data.
-    offsets = 0.5 * ((np.arange(scores.shape[1]) * 0.618) % 1 - 0.5)
-    for row, strip in zip(rows, scores, strict=True):
-        dots = _POINTS | {"marker": ".", "markersize": 4, "alpha": 0.5}
-        axes.plot(strip, row + offsets, label="one score" if row == 0 else None, **dots)
-    diamonds = {"color": "black", "linestyle": "none", "marker": "D", "markersize": 6}
-    axes.plot(scores.mean(axis=1), rows, label="their mean", **diamonds)
-    for root, label in ((np.sqrt(widths), "±√dₖ"), (-np.sqrt(widths), None)):
-        ends = {"color": style.PALETTE["unscaled"], "linestyle": "none", "marker": "|"}
-        axes.plot(root, rows, markersize=26, markeredgewidth=2.5, label=label, **ends)
-    axes.set_yticks(rows, [f"dₖ = {width}" for width in widths])
-    axes.invert_yaxis()
-    axes.grid(visible=False, axis="y")
-    axes.set(xlabel="raw score q·k")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
-    return figure
-
-
-@style.drawn("in the chapter on variance")
 def score_densities(
     widths: np.ndarray,
     grid: np.ndarray,

@@ -72,6 +72,12 @@ UNEQUAL_CASES = Cases(
         (144 * 264, "mixed terms"),
         (168, "added standard deviations"),
         (96, "variance one"),
+        (64, "one kind"),
+        (32, "one kind"),
+        (144, "one vector"),
+        (264, "one vector"),
+        (512, "left out"),
+        (544, "left out"),
         (540, "too small"),
     ),
     divisor=Answers(
