@@ -173,19 +173,20 @@ def form_problems(one: Found, parts: list[str], *, whole: bool = False) -> list[
 
 
 def section_problems(content: nbformat.NotebookNode) -> list[str]:
-    """Look for the section of exercises right before the takeaways."""
+    """Look for the section of exercises right before the takeaways or the works to read."""
     headings = re.findall(r"^## .*", text_of(content), re.MULTILINE)
     if headings.count("## Exercises") != 1:
         return [f"{headings.count('## Exercises')} sections of exercises"]
     after = headings[headings.index("## Exercises") + 1 :]
-    problems = [] if after[:1] == ["## Takeaways"] else ["the takeaways do not follow"]
-    at = [
-        index
-        for index, cell in enumerate(content.cells)
-        if re.search(r"^## (?:Exercises|Takeaways)$", cell.source, re.MULTILINE)
-    ]
+    if after[:1] not in (["## Takeaways"], ["## Read more"]):
+        return ["neither the takeaways nor the works to read follow"]
+    first, last = (
+        next(index for index, cell in enumerate(content.cells) if head in cell.source.splitlines())
+        for head in ("## Exercises", after[0])
+    )
     boxed = [index for index, cell in enumerate(content.cells) if BOXES.search(cell.source)]
-    if not all(at[0] <= index < at[-1] for index in boxed):
+    problems = []
+    if not all(first <= index < last for index in boxed):
         problems.append("an exercise stands outside of the section")
     return problems
 
@@ -322,8 +323,9 @@ def made(
     return notebook(*cells, takeaways, after)
 
 
-def test_exercises_in_their_form_pass() -> None:
-    assert chapter_problems(made(), KNOWN) == []
+@pytest.mark.parametrize("takeaways", ["## Takeaways", "## Read more"])
+def test_exercises_in_their_form_pass(takeaways: str) -> None:
+    assert chapter_problems(made(takeaways=takeaways), KNOWN) == []
 
 
 def test_a_single_part_needs_no_name() -> None:
@@ -339,6 +341,7 @@ def test_a_single_part_needs_no_name() -> None:
         {"heading": "Try them."},
         {"takeaways": "## Something else\n\n## Takeaways"},
         {"takeaways": "## Claims"},
+        {"takeaways": "## Something else\n\n## Read more"},
         {"after": TASK.replace("NAME", "d")},
         {"task": f"{TASK}"},
         {"task": f"{HINT}\n\n{TASK}"},
