@@ -33,41 +33,41 @@ WHICH_WIDTH = Check(
             ): f"You took the root of {D_V}, the width of the values. They enter after "
             "softmax; the scores are made of queries and keys.",
             math.sqrt(N_TOKENS): "You took the root of the number of tokens. "
-            "That is how many scores a row has, not how many products a score is the sum of.",
+            "This is how many scores a row has, not how many products make up a score.",
             math.sqrt(N_HEADS): "You took the root of the number of heads, not of a width.",
             math.sqrt(D_MODEL) / N_HEADS: "You took the root before you split the width: "
             "first the head's share, then its root.",
             1 / math.sqrt(D_K): "This is what the scores are multiplied by; "
-            "asked is what they are divided by.",
+            "we want what they are divided by.",
         },
-        praise="One head's queries and keys decide, whatever else is wide.",
+        praise="Only the width of one head's queries and keys counts.",
     ),
     spread=Number(
         "the standard deviation of the logits under the wrong divisor",
         math.sqrt(D_K / D_MODEL),
         mistakes={
-            D_K / D_MODEL: "This is their variance; its square root is asked.",
+            D_K / D_MODEL: "This is their variance; take its square root.",
             math.sqrt(D_MODEL / D_K): "This is how many times too small they are; "
-            "asked is how large they are.",
-            1.0: "So it is under the right divisor; asked is the wrong one.",
+            "we want how large they are.",
+            1.0: "This is right under the right divisor; we want it under the wrong one.",
             math.sqrt(D_K): "This is the standard deviation of the raw scores; "
-            "they are still divided.",
+            "they have yet to be divided.",
             D_K / math.sqrt(D_MODEL): "You divided the variance of the raw scores; "
             "divide their standard deviation.",
         },
     ),
     wider=Pick(
-        "what becomes of the divisor",
+        "what happens to the divisor",
         "it stays",
         {
-            "it stays": "Right: more heads of the same width, so each score has as many "
+            "it stays": "Right: there are more heads, each as wide, so a score has as many "
             "products as before.",
-            "√2 times as large": "So it would be if each head became twice as wide. Here the "
+            "√2 times as large": "That would be right if each head became twice as wide. Here the "
             "number of heads doubles, and each keeps its width.",
-            "twice as large": "The model's width doubles, but what counts is the width of a "
-            "head (and its root at that). How wide is a head now?",
-            "√2 times as small": "So it would be with twice as many heads in a model that is "
-            "as wide as before. Here the model grows as well.",
+            "twice as large": "The model's width doubles, but only the width of a head "
+            "counts. How wide is a head now?",
+            "√2 times as small": "That would be right for twice as many heads in a model "
+            "that is as wide as before. Here the model grows as well.",
         },
     ),
 )
@@ -135,11 +135,11 @@ DIVIDE_LATER = Check(
         mistakes={
             PRINTED[0]: "This is the weight as printed; the division changes it.",
             PRINTED[0] / math.sqrt(WIDTH): "You divided the weight. "
-            "The scores are divided, and the new weights sum to one as well.",
+            "Divide the scores; the new weights sum to one as well.",
             PRINTED[0] ** (1 / math.sqrt(WIDTH)): "You took the right power, "
             "but the three powers do not sum to one yet.",
-            divide_later(PRINTED, WIDTH)[0]: "You divided the scores by dₖ; "
-            "dividing by its root is asked.",
+            divide_later(PRINTED, WIDTH)[0]: "You divided the scores by dₖ "
+            "instead of dividing by its root.",
             divide_later(PRINTED, 1 / math.sqrt(WIDTH))[0]: "You multiplied the scores: "
             "the row has become sharper. Which power of a weight makes it flatter?",
             softmax(PRINTED / math.sqrt(WIDTH))[0]: "You gave the weights to softmax as if they "
@@ -147,16 +147,16 @@ DIVIDE_LATER = Check(
         },
     ),
     lost=Pick(
-        "what of the raw scores the weights do not tell",
+        "what the weights cannot tell you about the raw scores",
         "a number that the whole row shares",
         {
-            "a number that the whole row shares": "Right: it cancels in softmax, so that it "
-            "is not needed for the division either.",
-            "the gaps between the scores": "The logarithm of the ratio of two weights is just "
+            "a number that the whole row shares": "Right: it cancels in softmax, so you do "
+            "not need it for the division either.",
+            "the gaps between the scores": "The logarithm of the ratio of two weights is "
             "that gap, so the gaps are not lost.",
             "the order of the scores": "A larger score has a larger weight, so the order is "
             "not lost.",
-            "nothing": "Add one to all scores of the row: do you see it in the weights?",
+            "nothing": "Add one to all scores of the row: does any weight change?",
         },
     ),
     divide_later=Function(
@@ -168,7 +168,7 @@ DIVIDE_LATER = Check(
             (lambda weights, tau: weights ** (1 / tau)): "The power is right, "
             "but your rows do not sum to one.",
             (lambda weights, tau: weights / tau): "You divided the weights. "
-            "The scores are divided, and weights sum to one.",
+            "Divide the scores; the weights still sum to one.",
             (lambda weights, tau: divide_later(weights, 1 / tau)): "You multiplied the scores by "
             "tau; your rows get sharper instead of flatter.",
             (lambda weights, tau: divide_later(weights, math.sqrt(tau))): "tau is already what the "
@@ -202,7 +202,7 @@ def _as_written(
     largest: bool,
     axis: int = -1,
 ) -> np.ndarray:
-    """Return weights as somebody may write them, with the faults asked for."""
+    """Return weights as somebody may write them, with some of the usual faults."""
     logits = q @ (k - k.mean(axis=0) if differences else k).T * factor(q.shape[-1], len(k))
     if largest:
         return softmax(logits, axis)
@@ -252,10 +252,10 @@ def _room_of_weights(right: np.ndarray, arguments: tuple[Any, ...], eps: float) 
 
 _FACTORS = {
     (lambda *_: 1.0): "You have not divided: softmax is given the raw scores.",
-    (lambda d_k, *_: 1 / d_k): "You divided by dₖ; dividing by its root is asked.",
+    (lambda d_k, *_: 1 / d_k): "You divided by dₖ instead of dividing by its root.",
     (lambda _, n: 1 / math.sqrt(n)): "You divided by the root of the number of keys; "
-    "the root of the width of a key is asked.",
-    (lambda d_k, *_: math.sqrt(d_k)): "You multiplied by √dₖ; dividing is asked.",
+    "take the root of the width of a key.",
+    (lambda d_k, *_: math.sqrt(d_k)): "You multiplied by √dₖ; divide by it.",
 }
 _KINDS = [
     {"differences": differences, "largest": largest}
@@ -269,15 +269,15 @@ UNSEEN = Check(
         "how many numbers about the scores the weights tell",
         ROWS * (COLUMNS - 1),
         mistakes={
-            ROWS * COLUMNS: "So many scores there are. "
+            ROWS * COLUMNS: "This is the number of scores. "
             "One number in each row can be changed unseen.",
             ROWS * COLUMNS - 1: "One number for the whole table? Each row has a softmax, "
             "and a shift, of its own.",
             (ROWS - 1) * COLUMNS: "You took one number off each column. "
             "Softmax works along a row: its keys.",
             (ROWS - 1) * (COLUMNS - 1): "You took a number off each row and off each column. "
-            "What is added to a column, to one key for all queries, is seen.",
-            ROWS: "So many numbers stay unseen; asked is how many are told.",
+            "But a number added to a column, to one key for all queries, is seen.",
+            ROWS: "This many numbers stay unseen; we want how many are told.",
         },
         digits=4,
     ),
@@ -319,15 +319,15 @@ UNSEEN = Check(
             **{
                 (
                     lambda q, k, kind=kind: _as_written(q, k, **kind).T
-                ): "Your weights are transposed: one row per query is asked, one column per key."
+                ): "Your weights are transposed: return one row per query, one column per key."
                 for kind in _KINDS
             },
             (lambda q, k: q @ k.T / math.sqrt(q.shape[-1])): "These are the logits; "
-            "softmax of each row is asked.",
+            "take the softmax of each row.",
             (lambda q, k: q @ (k - k.mean(axis=0)).T / math.sqrt(q.shape[-1])): "These are the "
-            "logits without what they share; softmax of each row is asked.",
+            "logits without what they share; take the softmax of each row.",
             (lambda q, k: _plain(q - q.mean(axis=0), k)): "You subtracted what the queries share, "
-            "which softmax sees. What the keys share it does not see.",
+            "which softmax sees. It does not see what the keys share.",
             **{
                 partial(_as_written, **kind): "Large scores overflow: "
                 "subtract the largest of each row before exp."
@@ -340,7 +340,7 @@ UNSEEN = Check(
                 "Each row needs its own largest."
                 for either in (True, False)
             },
-            _plain: "Right on paper, but where the keys share a large vector the scores are so "
+            _plain: "Right on paper. But if the keys share a large vector, the scores are so "
             "large that rounding eats their gaps. "
             "Take off what is shared before the product, not after it.",
             (lambda q, k: _plain(q, k - k.mean())): "You took one number off all components of all "
@@ -348,7 +348,7 @@ UNSEEN = Check(
             (lambda q, k: _plain(q, k - k.mean(axis=1, keepdims=True))): "You took off each key "
             "its own mean, which is not what the keys share. The mean over the keys is a vector.",
         },
-        praise="What the keys share is gone before rounding can mind it.",
+        praise="What the keys share is gone before anything is rounded.",
         all_digits=True,
     ),
 )

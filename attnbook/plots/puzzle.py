@@ -47,7 +47,7 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
         axes.set_yticks(np.arange(rows - 1) + 0.5, minor=True)
         axes.grid(which="minor", color="white", linewidth=1.2)
         axes.tick_params(which="minor", length=0)
-    panels[-1].set_xlabel("key (largest weight of each row in per cent)", fontsize=13)
+    panels[-1].set_xlabel("key (largest weight of each row in percent)", fontsize=13)
     return figure
 
 
