@@ -41,7 +41,7 @@ PREDICTIONS = 1
 TAKEAWAYS = RECALLED = 3
 READINGS = range(2, 5)
 CORE_WORDS = range(450, 951)
-MOST_WORDS = 3300
+MOST_WORDS = 4300
 MOST_FIGURES = 6
 WIDEST, LONGEST = 72, 15
 DESCRIPTION = range(40, 200)
@@ -427,7 +427,7 @@ def test_a_chapter_in_the_frame_passes(check: Check) -> None:
         (ending_problems, {"takeaways": LESSONS.replace("- c", "- c\n- d")}),
         (ending_problems, {"ending": ENDING.replace("{cite:t}`b`", "b")}),
         (ending_problems, {"ending": ENDING.replace("- {cite:t}`b` too.", "")}),
-        (size_problems, {"ending": "word " * 3301}),
+        (size_problems, {"ending": "word " * 4301}),
         (core_problems, {"ending": ENDING, "takeaways": "## Takeaways\n\n" + "word " * 950}),
         (core_problems, {"takeaways": "Words."}),
         (core_problems, {"question": f"## Deeper\n\n{QUESTION}"}),
