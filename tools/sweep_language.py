@@ -15,7 +15,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -84,14 +84,19 @@ def run(setting: Setting, seed: int, folder: Path, device: str) -> dict[str, Any
     return result
 
 
-def bracketed(loss_at: Callable[[float], float]) -> dict[float, float]:
-    """Return losses by rate: rates a factor of two apart until the best has two neighbors."""
+def bracketed(
+    loss_at: Callable[[float], float], first: Iterable[int] = FIRST_TRIED
+) -> dict[float, float]:
+    """Return losses by rate: rates a factor of two apart until the best has two neighbors.
+
+    The `first` are doublings of the usual rate.
+    """
     losses: dict[int, float] = {}
 
     def try_rate(doubling: int) -> None:
         losses[doubling] = loss_at(USUAL_RATE * 2.0**doubling)
 
-    for doubling in FIRST_TRIED:
+    for doubling in first:
         try_rate(doubling)
     while (best := min(losses, key=losses.__getitem__)) in (min(losses), max(losses)):
         if abs(best) == MOST_DOUBLINGS:
