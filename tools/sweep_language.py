@@ -68,8 +68,8 @@ def settings() -> list[Setting]:
         Setting(rule, initial, d_k, math.nan)
         for d_k, rule, initial in product(D_K, POWERS, INITIAL_STD)
     ]
-    main = [each for each in compared if each.d_k == max(D_K) and each.rule in MAIN]
-    bare = [replace(each, as_in_practice=False) for each in main]
+    main = [each for each in compared if each.rule in MAIN]
+    bare = [replace(each, as_in_practice=False) for each in main if each.d_k == max(D_K)]
     return [*main, *bare, *(each for each in compared if each not in main)]
 
 
