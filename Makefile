@@ -21,7 +21,8 @@ LANGUAGE_RUN := $(subst $(VENV),$(LANGUAGE),$(RUN))
 # Lighthouse, which measures the built pages, is a Node program with a folder of its own.
 LIGHTHOUSE := .lighthouse
 
-.PHONY: help book archive pdf downloads slides serve lab numbers practice colab sweep sweep-language bench \
+.PHONY: help book archive pdf downloads slides serve lab numbers practice colab sweep sweep-language \
+	trained-head bench \
 	bench-figures bench-site links clean
 
 help:
@@ -71,6 +72,9 @@ sweep: $(VENV)/.book ## train everything behind the table of the ablation anew, 
 
 sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats one run
 	$(LANGUAGE_RUN) tools/sweep_language.py $(ARGS)
+
+trained-head: $(LANGUAGE)/.ready ## train the two models to look into, minutes; ARGS=--check repeats the beginning
+	$(LANGUAGE_RUN) tools/trained_head.py $(ARGS)
 
 # Agreement first: a fast wrong answer is worth nothing. Two colons let another file add to it.
 bench:: $(BENCH)/.ready ## time attnlib beside PyTorch and JAX, then bench-...; ARGS=--update puts it in the book

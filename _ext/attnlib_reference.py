@@ -45,11 +45,13 @@ PACKAGES = (PACKAGE, "attnbook")
 """Where modules are looked for that a page names."""
 BOOK_CLASS = "in-the-book"
 _ON = r"(?:on(?:\s+the)?|of(?=\s+exercises))\s+"
+_TOPIC = r"\w+(?:\s+model\b)?"
 PHRASE = re.compile(
-    rf"\b(?:chapter|page)(?:\s+{_ON}\w+|s(?:,?(?:\s+and)?\s+{_ON}\w+){{2,}})|\blanding\s+page\b"
+    rf"\b(?:chapter|page)(?:\s+{_ON}{_TOPIC}|s(?:,?(?:\s+and)?\s+{_ON}{_TOPIC}){{2,}})"
+    r"|\blanding\s+page\b"
 )
 """How a docstring names a page, or several."""
-NAME = re.compile(rf"(?:(?:chapter|page)s?\s+)?{_ON}(?P<topic>\w+)|landing\s+page")
+NAME = re.compile(rf"(?:(?:chapter|page)s?\s+)?{_ON}(?P<topic>{_TOPIC})|landing\s+page")
 """The words of it that name one page, by the name of its file without digits before it."""
 HEADING = re.compile(r"^(?P<title>[A-Z]\w*(?: \w+)*)\n-{3,}\n", re.MULTILINE)
 SENTENCE = re.compile(
@@ -96,7 +98,7 @@ def named_pages(text: str, known: Mapping[str, str]) -> list[tuple[str, str | No
 
 
 def _page(name: re.Match[str], known: Mapping[str, str]) -> str | None:
-    return known.get(name["topic"] or "index")
+    return known.get("_".join((name["topic"] or "index").split()))
 
 
 def link_pages(text: str, known: Mapping[str, str]) -> str:

@@ -1,15 +1,18 @@
 """Many training runs: rates tuned on some seeds, results reported on others.
 
-A sweep is a list of settings. Every setting is run once for each seed, in parallel through joblib.
-The committed table is made by ``tools/sweep.py``, which alone calls what has no entry in the
-reference.
+A sweep is a list of settings. Every setting is run once for each seed, in parallel through joblib;
+each run that ends is kept in a file of its own, so a sweep that is interrupted continues where it
+stopped. To use a cluster, wrap the call into ``joblib.parallel_config(backend="dask")`` and give a
+cache folder that all machines see.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -17,10 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attnlib import scaling
+from attnlib import group_mean, optimizers, scaling, training
 from attnlib._progress import progress_bar
 from attnlib._validation import real_number, whole_number
-from attnlib.scaling import ScalingRule
+from attnlib.scaling import (
+    ScalingRule,
+)
 from attnlib.training import (
     STEPS,
     Adam,
@@ -37,7 +42,12 @@ __all__ = [
     "Setting",
     "Tuning",
     "load_ablation",
+    "quarter_decades",
     "quick_ablation",
+    "run_ablation",
+    "run_settings",
+    "save_ablation",
+    "tune_rates",
 ]
 
 ARMS: dict[str, ScalingRule] = {
@@ -57,7 +67,7 @@ REPORT_SEEDS = (100, 101, 102, 103, 104)
 N_JOBS = 1
 """Processes, unless more are asked for."""
 TOGETHER = 9
-"""Settings that share the drawing of their data."""
+"""Settings that share the drawing of their data; an interrupted sweep loses so many runs."""
 QUICK_ARMS = (scaling.no_scaling().label, scaling.inverse_sqrt().label)
 QUICK_WIDTHS = (16, 256)
 QUICK_STEPS = 300
@@ -115,9 +125,8 @@ class Setting:
 
     def __post_init__(self) -> None:
         """Check what would otherwise fail in a worker."""
-        for name, known in (("arm", ARMS), ("optimizer", OPTIMIZERS)):
-            if (got := getattr(self, name)) not in known:
-                raise ValueError(f"{name} must be one of {list(known)}; got {got!r}")
+        if self.optimizer not in OPTIMIZERS:
+            raise ValueError(f"optimizer must be one of {list(OPTIMIZERS)}; got {self.optimizer!r}")
         for name, least in (("d_k", 1), ("steps", 0), ("group_size", 1)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least=least))
         for name in ("rate", "initial_gain", "query_key_rate"):
@@ -132,12 +141,11 @@ class Setting:
         """The task at hand."""
         return GroupMeanTask(group_size=self.group_size)
 
-    @property
-    def learner(self) -> Learner:
-        """What is trained."""
+    def learner(self, rule: ScalingRule) -> Learner:
+        """Return what is trained."""
         rates = dict.fromkeys(("query", "key"), self.query_key_rate)
         optimizer = OPTIMIZERS[self.optimizer](self.rate, multipliers=rates)
-        return Learner(self.d_k, ARMS[self.arm], optimizer, self.initial_gain)
+        return Learner(self.d_k, rule, optimizer, self.initial_gain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,22 +214,39 @@ class Ablation(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """What is kept of one run, each of shape (n_records,)."""
+    """What is kept of one run; lists, as they are in its file."""
 
-    steps: np.ndarray
-    loss: np.ndarray
-    max_weight: np.ndarray
-    median_gradient: np.ndarray
+    steps: list[int]
+    loss: list[float]
+    max_weight: list[float]
+    median_gradient: list[float]
 
 
 def quarter_decades(lowest: float, highest: float) -> tuple[float, ...]:
-    """Return learning rates from one to the other, four in each factor of ten, in two digits.
+    """Return learning rates from one to the other, four in each factor of ten.
 
-    The ends are rounded to the nearest quarter decade. A ValueError or TypeError for an end that is
-    not positive, or if the lowest exceeds the highest.
+    Parameters
+    ----------
+    lowest, highest : float
+        The ends, positive; both are rounded to the nearest quarter decade.
+
+    Returns
+    -------
+    tuple of float
+        Rounded to two digits.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an end is not positive, or the lowest exceeds the highest.
+
+    Notes
+    -----
+    Serves the chapter on training.
 
     Examples
     --------
+    >>> from attnbook.sweeps import quarter_decades
     >>> quarter_decades(0.01, 0.1)
     (0.01, 0.018, 0.032, 0.056, 0.1)
     """
@@ -247,27 +272,108 @@ def _checked_jobs(n_jobs: int) -> int:
     return n_jobs
 
 
+def _rule_of(setting: Setting, arms: Mapping[str, Any]) -> ScalingRule:
+    if setting.arm not in arms:
+        raise ValueError(f"arm must be one of {list(arms)}; got {setting.arm!r}")
+    return scaling.scaling_rule(arms[setting.arm])
+
+
+def _identity(setting: Setting, seed: int, rule: ScalingRule, code: str) -> dict[str, Any]:
+    """Return all that the outcome of a run depends on.
+
+    A rule is known by what it does at this width and number of keys, not by its name.
+    """
+    return {
+        "setting": json.loads(json.dumps(asdict(setting))),
+        "optimizer": repr(setting.learner(rule).optimizer),
+        "seed": seed,
+        "factor": rule.multiplier(setting.d_k, setting.task.n_tokens),
+        "normalize": rule.normalize,
+        "cap": rule.cap,
+        "gains": {name: np.asarray(gain).tolist() for name, gain in rule.gains.items()},
+        "code": code,
+    }
+
+
+def _code_digest() -> str:
+    """Return a digest of the code that makes the numbers, so that old results are not reused."""
+    digest = hashlib.sha256(np.__version__.encode())
+    for module in (group_mean, optimizers, scaling, training):
+        digest.update(Path(module.__file__).read_bytes())
+    return digest.hexdigest()
+
+
+def _cache_file(folder: Path, identity: Mapping[str, Any]) -> Path:
+    text = json.dumps(identity)
+    return folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+
+
+def _kept_result(folder: Path | None, identity: Mapping[str, Any]) -> _Result | None:
+    """Return the result of an earlier run, unless its file is missing, damaged or another's."""
+    if folder is None:
+        return None
+    try:
+        kept = json.loads(_cache_file(folder, identity).read_text("utf-8"))
+        result = _Result(**kept["result"])
+        lengths = {len(column) for column in result}
+        return result if kept["identity"] == identity and len(lengths) == 1 else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _keep_result(folder: Path, identity: Mapping[str, Any], result: _Result) -> None:
+    """Write a result so that its file is complete whenever it exists."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=folder, suffix=".tmp", delete=False
+    ) as file:
+        json.dump({"identity": identity, "result": result._asdict()}, file)
+    Path(file.name).replace(_cache_file(folder, identity))
+
+
 def _summary(run: TrainingRun) -> _Result:
-    median = run.gradient_quantiles[:, run.gradient_quantiles.shape[1] // 2]
-    return _Result(run.steps, run.loss, run.max_weight, median)
+    return _Result(
+        steps=run.steps.tolist(),
+        loss=run.loss.tolist(),
+        max_weight=run.max_weight.tolist(),
+        median_gradient=run.gradient_quantiles[:, run.gradient_quantiles.shape[1] // 2].tolist(),
+    )
 
 
-def _run_group(seed: int, settings: Sequence[Setting]) -> list[_Result]:
-    """Return the results of settings that see the same data."""
+def _run_group(
+    seed: int,
+    settings: Sequence[Setting],
+    rules: Sequence[ScalingRule],
+    code: str,
+    folder: Path | None,
+) -> list[_Result]:
+    """Return the results of settings that see the same data, from their files if there are any."""
     from threadpoolctl import threadpool_limits
 
+    identities = [
+        _identity(setting, seed, rule, code) for setting, rule in zip(settings, rules, strict=True)
+    ]
+    results = [_kept_result(folder, identity) for identity in identities]
+    missing = [place for place, result in enumerate(results) if result is None]
+    if not missing:
+        return results
     first = settings[0]
+    learners = [settings[place].learner(rules[place]) for place in missing]
     # The matrices are small: threads of BLAS would only wait for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         runs = train_together(
             seed,
-            [setting.learner for setting in settings],
+            learners,
             task=first.task,
             steps=first.steps,
             record_at=first.record_at,
             progress=False,
         )
-    return [_summary(run) for run in runs]
+    for place, run in zip(missing, runs, strict=True):
+        results[place] = _summary(run)
+        if folder is not None:
+            _keep_result(folder, identities[place], results[place])
+    return results
 
 
 def _groups(settings: Sequence[Setting]) -> list[list[int]]:
@@ -284,15 +390,29 @@ def _groups(settings: Sequence[Setting]) -> list[list[int]]:
 
 
 def _in_parallel(
-    settings: Sequence[Setting], seeds: Sequence[int], n_jobs: int
+    settings: Sequence[Setting],
+    seeds: Sequence[int],
+    arms: Mapping[str, Any] | None,
+    n_jobs: int,
+    cache: str | os.PathLike[str] | None,
 ) -> dict[tuple[int, int], _Result]:
     """Return the result of every setting, by its place, with every seed."""
     from joblib import Parallel, delayed
 
     processes = _checked_jobs(n_jobs)
+    rules = [_rule_of(setting, ARMS if arms is None else arms) for setting in settings]
+    folder = None if cache is None else Path(cache)
+    code = _code_digest()
     work = [(seed, places) for places in _groups(settings) for seed in seeds]
     jobs = [
-        delayed(_run_group)(seed, [settings[place] for place in places]) for seed, places in work
+        delayed(_run_group)(
+            seed,
+            [settings[place] for place in places],
+            [rules[place] for place in places],
+            code,
+            folder,
+        )
+        for seed, places in work
     ]
     results = {}
     finished = Parallel(n_jobs=processes, return_as="generator")(jobs)
@@ -303,22 +423,56 @@ def _in_parallel(
 
 
 def run_settings(
-    settings: Iterable[Setting], seeds: Iterable[int], *, n_jobs: int = N_JOBS
+    settings: Iterable[Setting],
+    seeds: Iterable[int],
+    *,
+    arms: Mapping[str, Any] | None = None,
+    n_jobs: int = N_JOBS,
+    cache: str | os.PathLike[str] | None = None,
 ) -> list[Record]:
-    """Run every setting with every seed; return a record for each setting, in their order.
+    """Run every setting with every seed.
 
-    `n_jobs` processes share the runs; -1 for as many as there are processors. A ValueError or
-    TypeError for seeds that are no integers, none or repeat.
+    Parameters
+    ----------
+    settings : iterable of Setting
+        What to run.
+    seeds : iterable of int
+        Seeds of the runs of each.
+    arms : mapping of str to scale, optional
+        Scaling rules by the name that settings use: a number, a callable of d_k and the number
+        of keys, or a rule of :mod:`attnlib.scaling`. By default the arms of the book.
+    n_jobs : int
+        Processes that share the runs; -1 for as many as there are processors.
+    cache : path, optional
+        Folder of the results of single runs. Those found there are not run again.
+
+    Returns
+    -------
+    list of Record
+        In the order of `settings`.
+
+    Raises
+    ------
+    TypeError
+        If a seed is not an integer.
+    ValueError
+        If a setting names an unknown arm, or the seeds are none or repeat.
+
+    Notes
+    -----
+    Serves the chapter on training. A kept result is used only if setting, seed, what the rule
+    does and the code of the training are the same.
 
     Examples
     --------
+    >>> from attnbook.sweeps import Setting, run_settings
     >>> short = Setting("1/√dₖ", "SGD", 16, 0.2, steps=30)
     >>> (record,) = run_settings([short], seeds=[0, 1])
     >>> record.steps.tolist(), record.loss.shape
     ([0, 10, 30], (2, 3))
     """
     wanted, checked = list(settings), _checked_seeds("seeds", seeds)
-    results = _in_parallel(wanted, checked, n_jobs)
+    results = _in_parallel(wanted, checked, arms, n_jobs, cache)
     records = []
     for place, setting in enumerate(wanted):
         of_setting = [results[place, seed] for seed in checked]
@@ -333,17 +487,41 @@ def tune_rates(
     rates: Mapping[str, Sequence[float]],
     seeds: Iterable[int],
     *,
+    arms: Mapping[str, Any] | None = None,
     n_jobs: int = N_JOBS,
+    cache: str | os.PathLike[str] | None = None,
 ) -> list[Tuning]:
-    """Find the learning rate with the smallest mean loss after the last step, for each setting.
+    """Find the learning rate with the smallest mean loss after the last step.
 
-    `rates` are those to try, by optimizer; the rates in the settings are not used. Results of
-    `seeds` should not be reported. Only the last step is measured, so tuning costs little more than
-    the training. Errors are those of `run_settings`, and a ValueError for an optimizer without
-    rates.
+    Parameters
+    ----------
+    settings : iterable of Setting
+        What to tune; the rates in them are not used.
+    rates : mapping of str to sequence of float
+        Rates to try, by optimizer.
+    seeds : iterable of int
+        Seeds to tune on. Do not report results of these.
+    arms, n_jobs, cache
+        As :func:`run_settings`.
+
+    Returns
+    -------
+    list of Tuning
+        In the order of `settings`, each with the best rate in it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`run_settings`, or if there are no rates for an optimizer.
+
+    Notes
+    -----
+    Serves the chapter on training. Only the last step is measured, so tuning costs little more
+    than the training.
 
     Examples
     --------
+    >>> from attnbook.sweeps import Setting, tune_rates
     >>> short = Setting("1/√dₖ", "SGD", 16, 1.0, steps=30)
     >>> tune_rates([short], {"SGD": [0.01, 0.2]}, seeds=[0])[0].setting.rate
     0.2
@@ -357,7 +535,7 @@ def tune_rates(
         for setting in wanted
         for rate in rates[setting.optimizer]
     ]
-    records = iter(run_settings(trials, checked, n_jobs=n_jobs))
+    records = iter(run_settings(trials, checked, arms=arms, n_jobs=n_jobs, cache=cache))
     tunings = []
     for setting in wanted:
         tried = tuple(rates[setting.optimizer])
@@ -373,16 +551,43 @@ def run_ablation(
     *,
     tuning_seeds: Iterable[int] = TUNING_SEEDS,
     report_seeds: Iterable[int] = REPORT_SEEDS,
+    arms: Mapping[str, Any] | None = None,
     n_jobs: int = N_JOBS,
+    cache: str | os.PathLike[str] | None = None,
 ) -> Ablation:
     """Tune the learning rate of every setting on some seeds, and report others.
 
-    A rate chosen on the seeds that are reported would make every arm look better than it is, and
-    the unstable ones most. Errors are those of `tune_rates`, and a ValueError for a seed that is
-    used for both.
+    Parameters
+    ----------
+    settings : iterable of Setting
+        What to compare; the rates in them are not used.
+    rates : mapping of str to sequence of float
+        Rates to try, by optimizer.
+    tuning_seeds, report_seeds : iterable of int
+        Disjoint.
+    arms, n_jobs, cache
+        As :func:`run_settings`.
+
+    Returns
+    -------
+    Ablation
+        The tunings and the records on the reported seeds, in the order of `settings`.
+
+    Raises
+    ------
+    TypeError
+        As :func:`tune_rates`.
+    ValueError
+        As :func:`tune_rates`, or if a seed is used for both.
+
+    Notes
+    -----
+    Serves the chapter on training. A rate chosen on the seeds that are reported would make every
+    arm look better than it is, and the unstable ones most.
 
     Examples
     --------
+    >>> from attnbook.sweeps import Setting, run_ablation
     >>> short = Setting("1/√dₖ", "SGD", 16, 1.0, steps=30)
     >>> result = run_ablation([short], {"SGD": [0.2]}, tuning_seeds=[0], report_seeds=[1, 2])
     >>> result.records[0].loss.shape
@@ -393,9 +598,9 @@ def run_ablation(
         _checked_seeds("report_seeds", report_seeds),
     )
     _check_disjoint("report_seeds", report, tuning)
-    tunings = tune_rates(settings, rates, tuning, n_jobs=n_jobs)
+    tunings = tune_rates(settings, rates, tuning, arms=arms, n_jobs=n_jobs, cache=cache)
     best = [found.setting for found in tunings]
-    return Ablation(tunings, run_settings(best, report, n_jobs=n_jobs))
+    return Ablation(tunings, run_settings(best, report, arms=arms, n_jobs=n_jobs, cache=cache))
 
 
 def quick_ablation(
@@ -404,6 +609,8 @@ def quick_ablation(
     widths: Sequence[int] = QUICK_WIDTHS,
     seeds: Iterable[int] = REPORT_SEEDS,
     steps: int = QUICK_STEPS,
+    n_jobs: int = N_JOBS,
+    cache: str | os.PathLike[str] | None = None,
 ) -> list[Record]:
     """Run the part of the ablation that takes seconds: SGD, scores divided and not divided.
 
@@ -417,6 +624,8 @@ def quick_ablation(
         Seeds of the runs, none that was tuned on.
     steps : int
         Number of steps.
+    n_jobs, cache
+        As :func:`run_settings`.
 
     Returns
     -------
@@ -425,8 +634,10 @@ def quick_ablation(
 
     Raises
     ------
-    TypeError, ValueError
-        If the seeds are no integers, none or repeat, a rate is missing, or a seed was tuned on.
+    TypeError
+        As :func:`run_settings`.
+    ValueError
+        As :func:`run_settings`, or if a rate is missing, or a seed was tuned on.
 
     Notes
     -----
@@ -458,7 +669,7 @@ def quick_ablation(
             tuning = found[arm, width]
             _check_disjoint("seeds", report, tuning.seeds)
             settings.append(replace(tuning.setting, steps=steps, record_at=None))
-    return run_settings(settings, report)
+    return run_settings(settings, report, n_jobs=n_jobs, cache=cache)
 
 
 def _check_disjoint(name: str, report: Iterable[int], tuning: Iterable[int]) -> None:
@@ -470,10 +681,35 @@ def _check_disjoint(name: str, report: Iterable[int], tuning: Iterable[int]) -> 
 def save_ablation(
     path: str | os.PathLike[str], parts: Mapping[str, Ablation], *, about: Mapping[str, Any]
 ) -> None:
-    """Write ablations by name to a small text file: JSON with one line for each record.
+    """Write ablations to a small text file: JSON with one line for each record.
 
-    `about` says how the file was made. Measurements are rounded to five digits; a run that diverged
-    has null. An OSError if the file cannot be written.
+    Parameters
+    ----------
+    path : path
+        The file.
+    parts : mapping of str to Ablation
+        Ablations by name.
+    about : mapping of str to anything that JSON knows
+        How the file was made.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    Serves the chapter on training. Measurements are rounded to five digits; a run that diverged
+    has null.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from attnbook.sweeps import load_ablation, save_ablation
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_ablation(f"{folder}/table.json", {}, about={"command": "none"})
+    ...     load_ablation(f"{folder}/table.json")
+    {}
     """
     blocks = [f" {json.dumps(key)}: {_json(value)}" for key, value in about.items()]
     blocks.append(' "parts": {\n' + ",\n".join(_part_lines(parts)) + "\n }")
@@ -520,7 +756,7 @@ def _setting_entry(setting: Setting) -> dict[str, Any]:
 
 
 def load_ablation(path: str | os.PathLike[str]) -> dict[str, Ablation]:
-    """Read what ``make sweep`` wrote, and check that it fits together.
+    """Read what :func:`save_ablation` wrote, and check that it fits together.
 
     Parameters
     ----------
@@ -571,6 +807,12 @@ def load_ablation(path: str | os.PathLike[str]) -> dict[str, Ablation]:
     return parts
 
 
+def _setting_from(entry: Mapping[str, Any]) -> Setting:
+    setting = Setting(**entry)
+    _rule_of(setting, ARMS)
+    return setting
+
+
 def _numbers_from(entry: Any, shape: tuple[int, ...], missing: float) -> np.ndarray:
     """Return the numbers as an array of the shape, with `missing` in place of None."""
     numbers = np.array(entry, dtype=float)
@@ -583,7 +825,7 @@ def _numbers_from(entry: Any, shape: tuple[int, ...], missing: float) -> np.ndar
 
 
 def _tuning_from(entry: Mapping[str, Any]) -> Tuning:
-    setting, rates = Setting(**entry["setting"]), tuple(map(float, entry["rates"]))
+    setting, rates = _setting_from(entry["setting"]), tuple(map(float, entry["rates"]))
     loss = _numbers_from(entry["loss"], (len(rates),), math.inf)
     tuning = Tuning(setting, _checked_seeds("seeds", entry["seeds"]), rates, loss)
     best = [rate for rate, one in zip(rates, loss, strict=True) if one == loss.min()]
@@ -599,4 +841,4 @@ def _record_from(entry: Mapping[str, Any]) -> Record:
     measured = {
         name: _numbers_from(entry[name], shape, missing) for name, missing in MEASURED.items()
     }
-    return Record(Setting(**entry["setting"]), seeds, steps, **measured)
+    return Record(_setting_from(entry["setting"]), seeds, steps, **measured)

@@ -33,12 +33,18 @@ LOOKED_AT = (0, 75, 300, 525, 600)
 """Steps at which rows and gradients are looked into."""
 WINDOWS = 256
 """Pieces of text on which a loss is measured, the same for every run."""
-INITIAL_STD = {
-    "unit variance": WIDTH**-0.5,
-    "fused Xavier": (2 / (WIDTH + 3 * WIDTH)) ** 0.5,
-    "N(0, 0.02²)": 0.02,
-}
-"""Standard deviation of the weights of queries and keys; what enters has variance one."""
+
+
+def initial_std(width: int) -> dict[str, float]:
+    """Return standard deviations of queries' and keys' weights; what enters has variance one."""
+    return {
+        "unit variance": width**-0.5,
+        "fused Xavier": (2 / (width + 3 * width)) ** 0.5,
+        "N(0, 0.02²)": 0.02,
+    }
+
+
+INITIAL_STD = initial_std(WIDTH)
 POWERS = {
     "1": 0,
     "1/√dₖ": -0.5,
@@ -58,6 +64,18 @@ class Setting:
     rate: float
     as_in_practice: bool = True
     """Whether with warm-up and clipping."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large a model is; without `heads` they share the width."""
+
+    width: int = WIDTH
+    layers: int = LAYERS
+    heads: int | None = None
+
+
+SHAPE = Shape()
 
 
 @dataclass(frozen=True)
@@ -123,17 +141,19 @@ def baselines() -> dict[str, float]:
 class Attention(nn.Module):
     """Causal attention with several heads, whose scores a rule scales."""
 
-    def __init__(self, rule: str, d_k: int, initial_std: float) -> None:
+    def __init__(self, rule: str, d_k: int, std: float, shape: Shape = SHAPE) -> None:
         super().__init__()
-        self.n_heads = WIDTH // d_k
+        width = shape.width
+        self.n_heads = shape.heads or width // d_k
         self.factor = d_k ** POWERS[rule]
         self.query, self.key, self.value, self.out = (
-            nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4)
+            nn.Linear(width, wide, bias=False)
+            for wide in (self.n_heads * d_k, self.n_heads * d_k, width, width)
         )
-        nn.init.normal_(self.query.weight, std=initial_std)
-        nn.init.normal_(self.key.weight, std=initial_std)
-        nn.init.normal_(self.value.weight, std=WIDTH**-0.5)
-        nn.init.normal_(self.out.weight, std=(2 * LAYERS * WIDTH) ** -0.5)
+        nn.init.normal_(self.query.weight, std=std)
+        nn.init.normal_(self.key.weight, std=std)
+        nn.init.normal_(self.value.weight, std=width**-0.5)
+        nn.init.normal_(self.out.weight, std=(2 * shape.layers * width) ** -0.5)
         gains = torch.zeros(self.n_heads, 1, 1) if rule == "q/k norm" else None
         self.log_gain = nn.Parameter(gains) if gains is not None else None
 
@@ -160,13 +180,14 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     """Attention and a small network, each behind a normalization and added to what came in."""
 
-    def __init__(self, rule: str, d_k: int, initial_std: float) -> None:
+    def __init__(self, rule: str, d_k: int, std: float, shape: Shape = SHAPE) -> None:
         super().__init__()
-        self.before_attention, self.before_network = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.attention = Attention(rule, d_k, initial_std)
-        first, second = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
-        nn.init.normal_(first.weight, std=WIDTH**-0.5)
-        nn.init.normal_(second.weight, std=(2 * LAYERS * 4 * WIDTH) ** -0.5)
+        width = shape.width
+        self.before_attention, self.before_network = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = Attention(rule, d_k, std, shape)
+        first, second = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        nn.init.normal_(first.weight, std=width**-0.5)
+        nn.init.normal_(second.weight, std=(2 * shape.layers * 4 * width) ** -0.5)
         nn.init.zeros_(first.bias)
         nn.init.zeros_(second.bias)
         self.network = nn.Sequential(first, nn.GELU(), second)
@@ -180,14 +201,14 @@ class Layer(nn.Module):
 class LanguageModel(nn.Module):
     """From characters to the logits of the next one."""
 
-    def __init__(self, setting: Setting, n_symbols: int) -> None:
+    def __init__(self, setting: Setting, n_symbols: int, shape: Shape = SHAPE) -> None:
         super().__init__()
-        self.symbol, self.position = nn.Embedding(n_symbols, WIDTH), nn.Embedding(CONTEXT, WIDTH)
-        initial_std = INITIAL_STD[setting.initial]
+        width, std = shape.width, initial_std(shape.width)[setting.initial]
+        self.symbol, self.position = nn.Embedding(n_symbols, width), nn.Embedding(CONTEXT, width)
         self.layers = nn.ModuleList(
-            Layer(setting.rule, setting.d_k, initial_std) for _ in range(LAYERS)
+            Layer(setting.rule, setting.d_k, std, shape) for _ in range(shape.layers)
         )
-        self.normalize, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, n_symbols)
+        self.normalize, self.head = nn.LayerNorm(width), nn.Linear(width, n_symbols)
         for embedding in (self.symbol, self.position):
             nn.init.normal_(embedding.weight, std=0.02)
         nn.init.normal_(self.head.weight, std=0.02)

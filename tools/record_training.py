@@ -78,7 +78,7 @@ class Recording:
 
     def __init__(self, setting: Setting, for_weights: np.random.SeedSequence) -> None:
         self.setting, self.rule = setting, ARMS[setting.arm]
-        self.optimizer = setting.learner.optimizer
+        self.optimizer = setting.learner(self.rule).optimizer
         self.parameters = initial_parameters(
             TASK, setting.d_k, self.rule, rng=np.random.default_rng(for_weights)
         )

@@ -1,7 +1,7 @@
 """Run the full ablation of the chapter on training and write its table.
 
-``python tools/sweep.py --jobs 2`` takes about a quarter of an hour on two cores. ``make sweep``
-calls it.
+``python tools/sweep.py --jobs 2`` takes about a quarter of an hour on two cores. Interrupted, it
+continues where it stopped. ``make sweep`` calls it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from attnbook.sweeps import (  # noqa: E402
 )
 
 TABLE = ROOT / "data" / "ablation.json"
+CACHE = ROOT / "_build" / "sweep"
 WIDTHS = (16, 64, 256, 512)
 RATES = {"SGD": quarter_decades(0.0032, 1.0), "Adam": quarter_decades(0.00056, 0.1)}
 LONG_RATES = RATES | {"Adam": quarter_decades(0.00018, 0.1)}
@@ -125,8 +126,9 @@ def fresh_seed_settings(tunings: Sequence[Tuning]) -> list[Setting]:
     ]
 
 
-def sweep(jobs: int, widths: Sequence[int] = WIDTHS) -> dict[str, Ablation]:
+def sweep(jobs: int, cache: Path, widths: Sequence[int] = WIDTHS) -> dict[str, Ablation]:
     """Run everything, and return it by name."""
+    shared = {"n_jobs": jobs, "cache": cache}
     parts = {}
     for name, settings, rates in (
         ("main", main_settings(widths), RATES),
@@ -137,11 +139,11 @@ def sweep(jobs: int, widths: Sequence[int] = WIDTHS) -> dict[str, Ablation]:
         ("own query and key rate", own_rate_settings(widths), RATES),
     ):
         sys.stderr.write(f"{name}: {len(settings)} settings\n")
-        parts[name] = run_ablation(settings, rates, n_jobs=jobs)
+        parts[name] = run_ablation(settings, rates, **shared)
     again = shared_rate_settings(parts["main"].tunings)
-    parts["shared rate"] = Ablation([], run_settings(again, REPORT_SEEDS, n_jobs=jobs))
+    parts["shared rate"] = Ablation([], run_settings(again, REPORT_SEEDS, **shared))
     rare = fresh_seed_settings(parts["main"].tunings)
-    parts["fresh seeds"] = Ablation([], run_settings(rare, FRESH_SEEDS, n_jobs=jobs))
+    parts["fresh seeds"] = Ablation([], run_settings(rare, FRESH_SEEDS, **shared))
     return parts
 
 
@@ -149,9 +151,10 @@ def main() -> int:
     """Run the sweep with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=-1, help="processes; -1: one for each core")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of single results")
     parser.add_argument("--output", type=Path, default=TABLE, help="the table")
     options = parser.parse_args()
-    parts = sweep(options.jobs)
+    parts = sweep(options.jobs, options.cache)
     about = {
         "about": "Ablation of the chapter on training: test losses of the group-mean task",
         "command": "make sweep",

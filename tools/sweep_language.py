@@ -15,7 +15,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -68,8 +68,8 @@ def settings() -> list[Setting]:
         Setting(rule, initial, d_k, math.nan)
         for d_k, rule, initial in product(D_K, POWERS, INITIAL_STD)
     ]
-    main = [each for each in compared if each.d_k == max(D_K) and each.rule in MAIN]
-    bare = [replace(each, as_in_practice=False) for each in main]
+    main = [each for each in compared if each.rule in MAIN]
+    bare = [replace(each, as_in_practice=False) for each in main if each.d_k == max(D_K)]
     return [*main, *bare, *(each for each in compared if each not in main)]
 
 
@@ -84,22 +84,36 @@ def run(setting: Setting, seed: int, folder: Path, device: str) -> dict[str, Any
     return result
 
 
-def tuned(setting: Setting, folder: Path, device: str) -> dict[float, float]:
-    """Return the mean last loss by rate, the best of which has a neighbor on both sides."""
+def bracketed(
+    loss_at: Callable[[float], float], first: Iterable[int] = FIRST_TRIED
+) -> dict[float, float]:
+    """Return losses by rate: rates a factor of two apart until the best has two neighbors.
+
+    The `first` are doublings of the usual rate.
+    """
     losses: dict[int, float] = {}
 
     def try_rate(doubling: int) -> None:
-        tried = replace(setting, rate=USUAL_RATE * 2.0**doubling)
-        results = [run(tried, seed, folder, device) for seed in TUNING_SEEDS]
-        losses[doubling] = mean(result["loss"][-1] for result in results)
+        losses[doubling] = loss_at(USUAL_RATE * 2.0**doubling)
 
-    for doubling in FIRST_TRIED:
+    for doubling in first:
         try_rate(doubling)
     while (best := min(losses, key=losses.__getitem__)) in (min(losses), max(losses)):
         if abs(best) == MOST_DOUBLINGS:
-            raise RuntimeError(f"{setting}: no rate is the best, not even 2^{best} · {USUAL_RATE}")
+            raise RuntimeError(f"no rate is the best, not even 2^{best} · {USUAL_RATE}")
         try_rate(best - 1 if best == min(losses) else best + 1)
     return {USUAL_RATE * 2.0**doubling: losses[doubling] for doubling in sorted(losses)}
+
+
+def tuned(setting: Setting, folder: Path, device: str) -> dict[float, float]:
+    """Return the mean last loss by rate, the best of which has a neighbor on both sides."""
+
+    def loss_at(rate: float) -> float:
+        tried = replace(setting, rate=rate)
+        results = [run(tried, seed, folder, device) for seed in TUNING_SEEDS]
+        return mean(result["loss"][-1] for result in results)
+
+    return bracketed(loss_at)
 
 
 def outcome(setting: Setting, folder: Path, device: str) -> dict[str, Any]:

@@ -61,6 +61,14 @@ class Sweep:
                 losses.append(float(self.last(rule, initial, d_k).mean()))
         return found
 
+    def ends_below(self, spread: float, d_k: int) -> list[float]:
+        """Return the mean last losses of models of a width that start with a smaller spread."""
+        return [
+            float(self.last(rule, initial, width).mean())
+            for rule, initial, width, in_practice in self.settings
+            if in_practice and width == d_k and self.spread(rule, initial, width) < spread
+        ]
+
     def baseline(self, name: str) -> float:
         """Return the loss of a table of characters, or of pairs of them."""
         return float(self.table["without a model"][name])

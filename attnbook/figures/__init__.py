@@ -17,6 +17,7 @@ from attnbook.figures.prediction import Choice, Estimate, Sketch
 from attnbook.figures.spread import Spread
 from attnbook.figures.subtract_or_divide import SubtractOrDivide
 from attnbook.figures.temperature import Temperature
+from attnbook.figures.trained_head import TrainedHead
 from attnbook.figures.training_player import TrainingPlayer
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "Spread",
     "SubtractOrDivide",
     "Temperature",
+    "TrainedHead",
     "TrainingPlayer",
 ]

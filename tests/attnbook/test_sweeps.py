@@ -31,6 +31,7 @@ from attnbook.sweeps import (
     save_ablation,
     tune_rates,
 )
+from attnlib import scaling
 from attnlib.training import Adam, GroupMeanTask, Sgd, reference_losses, steps_to_loss, train
 from tools import sweep as command
 
@@ -118,9 +119,109 @@ def test_more_settings_than_are_trained_together(trained):
 
 
 @pytest.mark.not_for_mutants
-def test_in_parallel_as_one_after_the_other():
+def test_in_parallel_as_one_after_the_other(tmp_path):
     alone = run_settings(SHORT, [0, 1, 2])
-    assert_same(run_settings(SHORT, [0, 1, 2], n_jobs=2), alone)
+    assert_same(run_settings(SHORT, [0, 1, 2], n_jobs=2, cache=tmp_path / "kept"), alone)
+    assert len(list((tmp_path / "kept").iterdir())) == 12
+    assert_same(run_settings(SHORT, [0, 1, 2], cache=tmp_path / "kept"), alone)
+
+
+def test_an_interrupted_sweep_continues_where_it_stopped(tmp_path, trained, monkeypatch):
+    counting = sweeps.train_together
+
+    def interrupted(seed, learners, **conditions):
+        if len(trained) >= 5:
+            raise KeyboardInterrupt
+        return counting(seed, learners, **conditions)
+
+    monkeypatch.setattr(sweeps, "train_together", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_settings(SHORT, [0, 1, 2], cache=tmp_path)
+    kept = len(trained)
+    assert 0 < kept < 12
+    assert len(list(tmp_path.iterdir())) == kept
+
+    monkeypatch.setattr(sweeps, "train_together", counting)
+    records = run_settings(SHORT, [0, 1, 2], cache=tmp_path)
+    assert len(trained) == len(set(trained)) + 3 == 12  # one arm at one rate in two tasks
+    again = run_settings(SHORT, [0, 1, 2], cache=tmp_path)
+    assert len(trained) == 12
+    assert_same(records, again)
+    assert_same(records, run_settings(SHORT, [0, 1, 2]))
+
+
+def rewritten(change):
+    """Return a damage that changes what a file holds."""
+
+    def damage(text: str) -> str:
+        kept = json.loads(text)
+        change(kept)
+        return json.dumps(kept)
+
+    return damage
+
+
+FILES = {
+    "half written": lambda text: text[: len(text) // 2],
+    "of another run": rewritten(lambda kept: kept["identity"].update(seed=1)),
+    "a column missing": rewritten(lambda kept: kept["result"].pop("loss")),
+    "a short column": rewritten(lambda kept: kept["result"]["loss"].pop()),
+    "numbers for columns": rewritten(
+        lambda kept: kept.update(result=dict.fromkeys(sweeps._Result._fields, 3))
+    ),
+    "a list": lambda _text: "[1, 2]",
+    "nothing": lambda _text: "",
+}
+
+
+@pytest.mark.parametrize("damage", FILES.values(), ids=FILES)
+def test_a_file_that_is_not_this_runs_result_is_not_trusted(tmp_path, trained, damage):
+    records = run_settings(SHORT[:1], [0], cache=tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_text(damage(file.read_text("utf-8")), encoding="utf-8")
+    trained.clear()
+    assert_same(run_settings(SHORT[:1], [0], cache=tmp_path), records)
+    assert len(trained) == 1
+    assert_same(run_settings(SHORT[:1], [0], cache=tmp_path), records)
+    assert len(trained) == 1
+
+
+def test_what_a_kept_result_depends_on(tmp_path, trained, monkeypatch):
+    def remade(setting: Setting, seed: int = 0, arms=None) -> bool:
+        before = len(trained)
+        run_settings([setting], [seed], arms=arms, cache=tmp_path)
+        return len(trained) > before
+
+    first = SHORT[0]
+    assert remade(first)
+    assert not remade(first)
+    for change in (
+        {"d_k": 5},
+        {"rate": 0.2},
+        {"steps": 2},
+        {"record_at": [3]},
+        {"group_size": 2},
+        {"initial_gain": 2.0},
+        {"query_key_rate": 2.0},
+        {"optimizer": "Adam"},
+    ):
+        assert remade(replace(first, **change))
+    assert remade(first, seed=1)
+    # a rule is what it does, whatever it is called
+    usual = scaling.inverse_sqrt()
+    assert not remade(first, arms={USUAL: 0.5})
+    for rule in (
+        0.3,
+        scaling.no_scaling(),
+        replace(usual, cap=3),
+        replace(usual, normalize=True),
+        scaling.learned_temperature(),
+        scaling.learned_temperature().with_gains(log_gain=1.0),
+    ):
+        assert remade(first, arms={USUAL: rule})
+        assert not remade(first, arms={USUAL: rule})
+    monkeypatch.setattr(sweeps, "_code_digest", lambda: "other code")
+    assert remade(first)
 
 
 def test_the_least_allowed_setting_is_allowed():
@@ -133,7 +234,7 @@ def test_how_many_processes():
         assert sweeps._checked_jobs(n_jobs) == n_jobs
 
 
-def test_a_sweep_shows_one_bar_and_computes_in_one_thread(monkeypatch):
+def test_a_sweep_shows_one_bar_and_computes_in_one_thread(tmp_path, monkeypatch):
     shown, limits = io.StringIO(), []
     monkeypatch.setattr(shown, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr", shown)
@@ -144,10 +245,19 @@ def test_a_sweep_shows_one_bar_and_computes_in_one_thread(monkeypatch):
         return contextlib.nullcontext()
 
     monkeypatch.setattr("threadpoolctl.threadpool_limits", limited)
-    run_settings(SHORT[:1], [77])
+    run_settings(SHORT[:1], [77], cache=tmp_path / "a" / "b")
     assert "runs" in shown.getvalue()
     assert "seed 77" not in shown.getvalue()
     assert limits == [{"limits": 1, "user_api": "blas"}]
+
+
+@pytest.mark.not_for_mutants
+def test_any_callable_is_an_arm():
+    arms = {"cube root": lambda d_k, _n_keys: d_k ** (-1 / 3), "usual": None}
+    settings = [Setting(arm, "SGD", 8, 0.1, steps=3) for arm in arms]
+    records = run_settings(settings, [0, 1], arms=arms, n_jobs=2)
+    assert (records[0].loss[0] == train(0, 8, 0.5, Sgd(0.1), steps=3).loss).all()
+    assert (records[1].loss[1] == train(1, 8, None, Sgd(0.1), steps=3).loss).all()
 
 
 def test_tuning_takes_the_best_rate():
@@ -289,7 +399,7 @@ WRONG = {
     "few processes": (lambda: run_settings(SHORT, [0], n_jobs=-2), ValueError, "n_jobs", "-2"),
     "half a process": (lambda: run_settings(SHORT, [0], n_jobs=0.5), TypeError, "n_jobs", "0.5"),
     "no gain": (lambda: replace(SHORT[0], initial_gain="1"), TypeError, "initial_gain", "'1'"),
-    "no arm": (lambda: Setting("x", "SGD", 4, 1), ValueError, "arm", "'x'"),
+    "no arm": (lambda: run_settings([Setting("x", "SGD", 4, 1)], [0]), ValueError, "arm", "'x'"),
     "no seed": (lambda: run_settings(SHORT, []), ValueError, "seeds", "()"),
     "a seed twice": (lambda: run_settings(SHORT, [1, 1]), ValueError, "seeds", "(1, 1)"),
     "a negative seed": (lambda: run_settings(SHORT, [-1]), ValueError, "seeds", "-1"),

@@ -267,6 +267,8 @@ EQUIVALENT = {
         "training.train_together: n_steps + 1 -> n_steps + 2",
     ],
     "both are of one length: one was made from the other": [
+        "sweeps._run_group: strict=True -> strict=False",
+        "sweeps._run_group: strict=True -> strict=False (2)",
         "sweeps._in_parallel: strict=True -> strict=False",
         "sweeps._in_parallel: strict=True -> strict=False (2)",
         "sweeps.run_settings: strict=True -> strict=False",

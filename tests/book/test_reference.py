@@ -211,6 +211,7 @@ class TestNames:
             ("Used in the chapter on saturation and on screens.", ["/chapters/03_saturation"]),
             ("Used in the chapters on saturation and gradients.", []),
             ("Drawn on the page on benchmarks.", ["/chapters/benchmarks"]),
+            ("Drawn on the page on the language\nmodel, too.", ["/chapters/language_model"]),
             ("Drawn on the landing\npage.", ["/index"]),
             ("The first key on the third row, a chapter of the book.", []),
             ("Serves the chapter on cooking.", [None]),

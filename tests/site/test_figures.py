@@ -32,6 +32,7 @@ PAGES = {
     figures.Spread: "chapters/02_variance.html",
     figures.SubtractOrDivide: "chapters/05_divisor.html",
     figures.Temperature: "chapters/09_temperature.html",
+    figures.TrainedHead: "chapters/language_model.html",
     figures.TrainingPlayer: "chapters/08_training.html",
 }
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -39,7 +40,7 @@ COORDINATES = {"d", "x", "y", "width", "height", "cx", "cy", "points", "transfor
 DESCRIBE = """(root) =>
   [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis")]
   .concat([...root.querySelectorAll(
-    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *")])
+    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span")])
   .map((node) => [node.tagName.toLowerCase(),
     Object.fromEntries([...node.attributes].map(({ name, value }) => [name, value])),
     node.children.length ? "" : node.textContent])"""
@@ -63,6 +64,7 @@ WALK = """(root, steps) => {
       const list = form.querySelector(".presets select");
       const input = name === "presets" ? list : form.elements[name];
       if (input.type === "checkbox") input.checked = value;
+      else if (name !== "presets" && input.tagName === "SELECT") input.value = value;
       else if (name === "presets") input.selectedIndex = value;
       else input.value = JSON.parse(`[${input.dataset.stops}]`).indexOf(value);
       input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -71,8 +73,10 @@ WALK = """(root, steps) => {
   });
 }"""
 RESET = ("", None)
-CONTROLS = """(form) => [...form.elements].filter((input) => input.tagName === "INPUT")
+CONTROLS = """(form) => [...form.elements]
+  .filter((input) => input.tagName === "INPUT" || (input.tagName === "SELECT" && input.name))
   .map((input) => [input.name, input.type === "checkbox" ? [false, true]
+    : input.options ? [...input.options].map((option) => option.value)
     : JSON.parse(`[${input.dataset.stops}]`)])"""
 PRESETS = """(form) => [...form.querySelectorAll(".presets option:enabled")]
   .map((option) => JSON.parse(option.value))"""

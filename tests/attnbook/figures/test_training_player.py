@@ -90,7 +90,7 @@ class TestTheRecording:
                 REPORT_SEEDS[0],
                 d_k,
                 ARMS[rule],
-                setting.learner.optimizer,
+                setting.learner(ARMS[rule]).optimizer,
                 steps=EARLY[-1],
                 record_at=[0, EARLY[-1]],
             )

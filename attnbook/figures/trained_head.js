@@ -1,0 +1,80 @@
+// The figure in which a reader looks into the heads of two small trained models; see
+// trained_head.py. Of the scores, which are in the page, it reads those that it shows.
+
+const [LINES, HEADS, LENGTH, ROOT, FINE, CELL] = [12, 4, 24, 8, 200, 10];
+const MODELS = ["divided", "undivided"];
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const SWITCHES = ["Take this head’s division away", "Give this head the division"];
+const SAID = [
+  ["Trained with the division.", "Trained with the division, which this head now lacks."],
+  ["Trained without the division.", "Trained without the division, which this head now gets."],
+];
+
+const read = (text, place) =>
+  64 * DIGITS.indexOf(text[2 * place]) + DIGITS.indexOf(text[2 * place + 1]);
+const percent = (share) => Math.floor(100 * share + 0.5);
+const named = (symbol) =>
+  ({ " ": "a space", "\n": "the end of the line" })[symbol] ?? `“${symbol}”`;
+const choices = (form, name) => [...form.elements[name].options].map(({ value }) => value);
+
+/** The weights of every row of a map, whose scores begin at a place of the data. */
+function rowsOf(scores, first, factor) {
+  return Array.from({ length: LENGTH }, (_, row) => softmax(Array.from({ length: row + 1 },
+    (_, column) => -factor * read(scores, first + (row * (row + 1)) / 2 + column) / FINE)));
+}
+
+const squares = (rows) => rows
+  .flatMap((weights, row) => weights.map(Math.sqrt).map((side, column) => side > 0.05
+    ? square(CELL * (column + 0.5), CELL * (row + 0.5), 0.94 * CELL * side) : ""))
+  .join("");
+
+function render({ model, el }) {
+  const form = formOf({ model, el });
+  const room = el.querySelector(".trained");
+  const keys = room.querySelector(".trained-keys");
+  const [lines, heads] = [choices(form, "line"), choices(form, "head")];
+  const { scores, expected, sure } = room.dataset;
+  const losses = JSON.parse(room.dataset.losses);
+  const names = ["line", "head", "position", "model", "switched"];
+  const stop = connect({ model, el }, names, (state) => {
+    const { line, position, switched } = state;
+    const how = MODELS.indexOf(state.model);
+    const [head, at] = [heads.indexOf(state.head), lines.indexOf(line)];
+    const divides = (how === 0) !== switched;
+    const rows = rowsOf(
+      scores, ((how * HEADS + head) * LINES + at) * LENGTH * (LENGTH + 1) / 2, divides ? 1 : ROOT);
+    form.querySelector(".switch span").textContent = SWITCHES[how];
+    room.className = `trained ${armOf(divides)}`;
+    room.querySelector("svg").setAttribute("class", armOf(divides));
+    outline(room, ".row", levelBar(0, CELL * (position - 1), CELL * LENGTH, CELL));
+    outline(room, ".bars", squares(rows));
+    for (const letters of room.querySelectorAll(".trained-letters")) {
+      [...letters.children].forEach((letter, i) =>
+        (letter.textContent = line[i] === " " ? "·" : line[i]));
+    }
+    const row = rows[position - 1];
+    [...keys.children].forEach((cell, i) => {
+      const [bar, letter, share] = cell.children;
+      cell.className = i === position - 1 ? "here" : i < position ? "seen" : "later";
+      share.textContent = i < position ? percent(row[i]) : "";
+      bar.setAttribute("style", `height:${share.textContent || 0}%`);
+      letter.textContent = line[i] === " " ? "·" : line[i];
+    });
+    const top = row.map((weight, i) => [weight, i]).sort(([a], [b]) => b - a).slice(0, 3)
+      .map(([weight, i]) => `${percent(weight)}% on ${named(line[i])} (${i + 1})`).join(", ");
+    const change = switched ? head + 1 : 0;
+    const place = ((how * (HEADS + 1) + change) * LINES + at) * LENGTH + position - 1;
+    const [before, now] = [losses[how][0], losses[how][change]];
+    return `${SAID[how][Number(switched)]} ${state.head[0].toUpperCase()}${state.head.slice(1)}, ` +
+      `from ${named(line[position - 1])} (${position}): ${top}. Next, the model expects ` +
+      `${named(expected[place])} (${read(sure, place)}%). Its loss on other code ` +
+      `${switched ? `goes from ${before} to ${now}` : `is ${before}`} nats a character.`;
+  });
+  keys.addEventListener("click", ({ target }) => {
+    const cell = target.closest(".trained-keys > span");
+    if (cell) save(model, { position: [...keys.children].indexOf(cell) + 1 });
+  });
+  return stop;
+}
+
+export default { render };
