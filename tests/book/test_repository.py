@@ -11,7 +11,7 @@ import pytest
 from tests.book.notebooks import ROOT
 from tools import repository
 
-BINARY = {".ico", ".png", ".ttf", ".woff", ".woff2"}
+BINARY = {".ico", ".npz", ".png", ".ttf", ".woff", ".woff2"}
 # Other people's code, unchanged.
 FOREIGN = ("vendor/",)
 # One letter of each stands in brackets, so that the list does not find itself.
