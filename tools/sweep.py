@@ -1,7 +1,7 @@
 """Run the full ablation of the chapter on training and write its table.
 
-``python tools/sweep.py --jobs 2`` takes about a quarter of an hour on two cores. Interrupted, it
-continues where it stopped. ``make sweep`` calls it.
+``python tools/sweep.py --jobs 2`` takes about TIME on two cores and prints how much is
+left. Interrupted, it continues where it stopped. ``make sweep`` calls it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import argparse
 import platform
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -26,12 +25,11 @@ from attnbook.sweeps import (  # noqa: E402
     TUNING_SEEDS,
     Ablation,
     Setting,
-    Tuning,
     quarter_decades,
     run_ablation,
-    run_settings,
     save_ablation,
 )
+from attnlib.training import STEPS  # noqa: E402
 
 TABLE = ROOT / "data" / "ablation.json"
 CACHE = ROOT / "_build" / "sweep"
@@ -39,21 +37,29 @@ WIDTHS = (16, 64, 256, 512)
 RATES = {"SGD": quarter_decades(0.0032, 1.0), "Adam": quarter_decades(0.00056, 0.1)}
 LONG_RATES = RATES | {"Adam": quarter_decades(0.00018, 0.1)}
 """With more steps the best rate may be smaller."""
+COARSE_RATES = {name: rates[::2] for name, rates in RATES.items()}
+"""Two to a factor of ten, for what is tried beside the main arms."""
 UNTUNED = 1.0
 """Stands for the rate of a setting that is about to be tuned."""
 UNSCALED, USUAL, BY_WIDTH, NORM, LEARNED = ARMS
-MIDDLE, WIDE = 64, 256
-SHORT_STEPS = 300
-FRESH_SEEDS = tuple(range(105, 135))
-"""More than are reported, to see how often a run ends high."""
+WIDE, WIDEST = 256, 512
+EARLY_STEPS, SHORT_STEPS = 30, 300
+"""After 30 steps two processors still agree to nine digits; later undivided wide runs differ."""
 SMALL_STD = 0.02
 """A usual standard deviation of initial weights, here without regard to any width."""
+AT_END = {"record_at": (STEPS,)}
+CLIP, WARM_UP = {"clip": 1.0}, {"warm_up": STEPS // 10}
+DECAY = {"SGD": {"decay": 0.01}, "Adam": {"decay": 0.1}}
+"""AdamW's usual decay is 0.1 to 0.01; the rates of SGD are ten times as large."""
+OTHER_TASKS = ((16, 2), (4, 8), (16, 4))
+"""Groups of a sequence and tokens of a group: 32 keys, 32 keys and 64 keys."""
 
 
 def main_settings(widths: Iterable[int]) -> list[Setting]:
     """Return every arm at every width; the learned temperature at one."""
+    measured = {"record_at": (EARLY_STEPS, SHORT_STEPS, STEPS)}
     return [
-        Setting(arm, optimizer, d_k, UNTUNED)
+        Setting(arm, optimizer, d_k, UNTUNED, **measured)
         for optimizer, d_k, arm in product(OPTIMIZERS, widths, ARMS)
         if arm != LEARNED or d_k == WIDE
     ]
@@ -61,19 +67,19 @@ def main_settings(widths: Iterable[int]) -> list[Setting]:
 
 def small_weight_settings() -> list[Setting]:
     """Return the unscaled arm with initial queries and keys that are small."""
-    unit = Setting.__dataclass_fields__["initial_gain"].default
     token_width = Setting(UNSCALED, "SGD", WIDE, UNTUNED).task.token_width
-    gains = (WIDE**-0.25, round(SMALL_STD * token_width**0.5, 4))
+    small = round(SMALL_STD * token_width**0.5, 4)
     return [
-        Setting(UNSCALED, optimizer, WIDE, UNTUNED, initial_gain=unit * gain)
-        for optimizer, gain in product(OPTIMIZERS, gains)
+        Setting(UNSCALED, optimizer, d_k, UNTUNED, initial_gain=gain, **AT_END)
+        for d_k, optimizer in product((WIDE, WIDEST), OPTIMIZERS)
+        for gain in (d_k**-0.25, small)
     ]
 
 
 def one_key_settings() -> list[Setting]:
     """Return a task where one key is all that is wanted."""
     return [
-        Setting(arm, optimizer, WIDE, UNTUNED, group_size=1)
+        Setting(arm, optimizer, WIDE, UNTUNED, group_size=1, **AT_END)
         for optimizer, arm in product(OPTIMIZERS, (UNSCALED, USUAL))
     ]
 
@@ -83,7 +89,7 @@ def long_settings() -> list[Setting]:
 
     Their rates are tuned for that length; those that are best after 1000 steps are not.
     """
-    lengths = {UNSCALED: (8000, 100), USUAL: (200, 10)}
+    lengths = {UNSCALED: (8000, 500), USUAL: (200, 20)}
     return [
         Setting(arm, optimizer, WIDE, UNTUNED, steps, tuple(range(0, steps + 1, every)))
         for optimizer, (arm, (steps, every)) in product(OPTIMIZERS, lengths.items())
@@ -94,7 +100,7 @@ def short_settings(widths: Iterable[int]) -> list[Setting]:
     """Return runs of 300 steps, with rates of their own: those for 1000 steps may start slowly."""
     compared = {"SGD": (UNSCALED, USUAL), "Adam": (UNSCALED, USUAL, BY_WIDTH, NORM)}
     return [
-        Setting(arm, optimizer, d_k, UNTUNED, SHORT_STEPS)
+        Setting(arm, optimizer, d_k, UNTUNED, SHORT_STEPS, (SHORT_STEPS,))
         for optimizer, d_k in product(OPTIMIZERS, widths)
         for arm in compared[optimizer]
     ]
@@ -103,26 +109,32 @@ def short_settings(widths: Iterable[int]) -> list[Setting]:
 def own_rate_settings(widths: Iterable[int]) -> list[Setting]:
     """Return 1/d_k where queries and keys learn √d_k times as fast as values."""
     return [
-        Setting(BY_WIDTH, "SGD", d_k, UNTUNED, query_key_rate=d_k**0.5)
+        Setting(BY_WIDTH, "SGD", d_k, UNTUNED, query_key_rate=d_k**0.5, **AT_END)
         for d_k in widths
         if d_k != min(WIDTHS)
     ]
 
 
-def shared_rate_settings(tunings: Sequence[Tuning]) -> list[Setting]:
-    """Return 1/d_k at the rate that is the best for 1/√d_k."""
+def remedy_settings() -> list[Setting]:
+    """Return the unscaled arm at the first wide width with what else might help it."""
     return [
-        replace(tuning.setting, arm=BY_WIDTH) for tuning in tunings if tuning.setting.arm == USUAL
+        Setting(UNSCALED, optimizer, WIDE, UNTUNED, **AT_END, **remedy)
+        for optimizer in OPTIMIZERS
+        for remedy in (
+            *({"query_key_rate": rate} for rate in (1 / 16, 1 / 4, 4.0)),
+            CLIP,
+            WARM_UP,
+            DECAY[optimizer],
+            CLIP | WARM_UP | DECAY[optimizer],
+        )
     ]
 
 
-def fresh_seed_settings(tunings: Sequence[Tuning]) -> list[Setting]:
-    """Return tuned settings that end well, measured at the end, to count the seeds that do not."""
+def other_task_settings() -> list[Setting]:
+    """Return both main arms with groups of other sizes and rows of another length."""
     return [
-        replace(tuning.setting, record_at=(tuning.setting.steps,))
-        for tuning in tunings
-        if (tuning.setting.arm == USUAL and tuning.setting.d_k >= MIDDLE)
-        or (tuning.setting.arm == UNSCALED and tuning.setting.d_k == MIDDLE)
+        Setting(arm, optimizer, WIDE, UNTUNED, n_groups=groups, group_size=size, **AT_END)
+        for (groups, size), optimizer, arm in product(OTHER_TASKS, OPTIMIZERS, (UNSCALED, USUAL))
     ]
 
 
@@ -137,13 +149,11 @@ def sweep(jobs: int, cache: Path, widths: Sequence[int] = WIDTHS) -> dict[str, A
         ("steps to a loss", long_settings(), LONG_RATES),
         (f"tuned for {SHORT_STEPS} steps", short_settings(widths), RATES),
         ("own query and key rate", own_rate_settings(widths), RATES),
+        ("remedies", remedy_settings(), COARSE_RATES),
+        ("other tasks", other_task_settings(), COARSE_RATES),
     ):
         sys.stderr.write(f"{name}: {len(settings)} settings\n")
         parts[name] = run_ablation(settings, rates, **shared)
-    again = shared_rate_settings(parts["main"].tunings)
-    parts["shared rate"] = Ablation([], run_settings(again, REPORT_SEEDS, **shared))
-    rare = fresh_seed_settings(parts["main"].tunings)
-    parts["fresh seeds"] = Ablation([], run_settings(rare, FRESH_SEEDS, **shared))
     return parts
 
 

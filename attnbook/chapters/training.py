@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from attnbook.chapters.gradients import share_of_longest
-from attnbook.sweeps import ARMS, OPTIMIZERS, Ablation, Tuning
+from attnbook.sweeps import ARMS, OPTIMIZERS, Ablation, Record, Setting, Tuning
 from attnlib import jacobian_norm_squared, sample_query_gradients
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
 from attnlib.training import (
@@ -30,6 +30,14 @@ NAMES = {
     BY_WIDTH: "divided by dₖ",
     NORM: "q/k norm",
 }
+CHANGES = {
+    "query_key_rate": "rate of q, k × {:.2g}",
+    "initial_gain": "first q, k × {:.2g}",
+    "clip": "clip {:g}",
+    "warm_up": "warm-up {}",
+    "decay": "decay {:g}",
+}
+"""What a setting may change beside its arm, and how that is said."""
 Losses = dict[tuple[str, str, int], np.ndarray]
 """Losses of the seeds by arm, optimizer and head width."""
 TASK = GroupMeanTask()
@@ -38,30 +46,65 @@ TASK = GroupMeanTask()
 CONFIDENCE = 0.95
 
 
-class Above(NamedTuple):
-    """How many of some losses are above a limit, and what that says of their share."""
+def exact_interval(count: int, n: int) -> tuple[float, float]:
+    """Return the 95% interval of Clopper and Pearson [1]_ for a chance that came true so often.
 
-    above: int
-    n: int
-    low: float
-    high: float
-    worst: float
+    Whatever the chance, the interval of a random sample holds it at least so often; the ends are
+    quantiles of beta distributions.
 
+    Parameters
+    ----------
+    count, n : int
+        In how many of how many independent runs it came true.
 
-def share_above(losses: ArrayLike, limit: float) -> Above:
-    """Count the losses above a limit, with the exact interval of Clopper and Pearson.
+    References
+    ----------
+    .. [1] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in
+       the case of the binomial", Biometrika 26, 1934.
 
     Examples
     --------
-    >>> share_above([0.1, 0.2, 0.7], 0.5)[:2]
-    (1, 3)
+    >>> low, high = exact_interval(30, 30)
+    >>> f"{low:.1%}", high
+    ('88.4%', 1.0)
     """
-    from scipy.stats import binomtest
+    from scipy.stats import beta
 
-    found = np.ravel(losses)
-    above = int((found > limit).sum())
-    interval = binomtest(above, found.size).proportion_ci(CONFIDENCE, method="exact")
-    return Above(above, found.size, interval.low, interval.high, float(found.max()))
+    outside = (1 - CONFIDENCE) / 2
+    low = beta.ppf(outside, count, n - count + 1) if count else 0.0
+    high = beta.ppf(1 - outside, count + 1, n - count) if count < n else 1.0
+    return float(low), float(high)
+
+
+class Share(NamedTuple):
+    """In how many of how many runs something is so, with the 95% interval of its chance.
+
+    Examples
+    --------
+    >>> str(share_of([True, True, False]))
+    '2 of 3 (9% to 99%)'
+    """
+
+    count: int
+    n: int
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Return the count and, in brackets, the interval."""
+        return f"{self.count} of {self.n} ({self.low:.0%} to {self.high:.0%})"
+
+
+def share_of(found: ArrayLike) -> Share:
+    """Count the runs of which something is true: one entry for each seed."""
+    runs = np.ravel(found)
+    count = int(np.count_nonzero(runs))
+    return Share(count, runs.size, *exact_interval(count, runs.size))
+
+
+def failing(record: Record) -> Share:
+    """Count the runs that fail: they end above half of the loss of a single right token."""
+    return share_of(record.loss[:, -1] > reference_losses(record.setting.task).one_hot / 2)
 
 
 class Table(dict[str, Ablation]):
@@ -98,11 +141,30 @@ class Table(dict[str, Ablation]):
             reached.setdefault(record.setting.arm, []).append(steps)
         return {arm: np.array(steps) for arm, steps in reached.items()}
 
-    def small_start(self) -> tuple[list[float], list[Losses]]:
+    def fails(self, part: str = "main", **wanted: Any) -> Share:
+        """Count the failing runs of settings that all have as many."""
+        (one,) = {failing(record) for record in _with_settings(self[part].records, wanted)}
+        return one
+
+    def small_start(self, d_k: int) -> tuple[list[float], list[Losses]]:
         """Return the gains of small initial weights, falling, and the last losses with each."""
         part = "small initial weights"
-        gains = sorted({record.setting.initial_gain for record in self[part].records})[::-1]
-        return gains, [self.losses(part, initial_gain=gain) for gain in gains]
+        records = _with_settings(self[part].records, {"d_k": d_k})
+        gains = sorted({record.setting.initial_gain for record in records})[::-1]
+        return gains, [self.losses(part, d_k=d_k, initial_gain=gain) for gain in gains]
+
+    def tried(self) -> Iterator[tuple[Record, Record]]:
+        """Yield what was tried beside the main arms, each with the plain runs of the same data.
+
+        Plain are those without the division or any change, of the same width and task.
+        """
+        for part in ("remedies", "small initial weights", "other tasks"):
+            for record in self[part].records:
+                same = {
+                    name: getattr(record.setting, name) for name in ("optimizer", "d_k", "task")
+                }
+                home = part if part == "other tasks" else "main"
+                yield record, self.found(home, arm=NOT_DIVIDED, **same)
 
     def best(self, arm: str, d_k: int) -> float:
         """Return the smallest mean loss of the tuning seeds, over all rates and both optimizers."""
@@ -191,6 +253,25 @@ def span(values: ArrayLike, digits: int = 2) -> str:
     """
     low, high = (brief(f(values), digits) for f in (np.min, np.max))
     return f"{median(values, digits)} ({low} to {high})"
+
+
+def described(setting: Setting) -> str:
+    """Name the arm, the sizes and the changes of a setting that was tried.
+
+    Examples
+    --------
+    >>> described(Setting("1", "SGD", 256, 0.1, clip=1.0, warm_up=100))
+    'clip 1, warm-up 100'
+    >>> described(Setting("1/√dₖ", "SGD", 256, 0.1, group_size=2))
+    '8 groups of 2, divided by √dₖ'
+    """
+    task = setting.task
+    said = [f"{task.n_groups} groups of {task.group_size}, {NAMES[setting.arm]}"] * (task != TASK)
+    for name, text in CHANGES.items():
+        value = getattr(setting, name)
+        if value != getattr(Setting, name):
+            said.append(text.format(value))
+    return ", ".join(said)
 
 
 def rates_below(loss: float, tuning: Tuning) -> tuple[float, float]:
