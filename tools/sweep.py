@@ -1,7 +1,7 @@
 """Run the full ablation of the chapter on training and write its table.
 
-``python tools/sweep.py --jobs 2`` takes about TIME on two cores and prints how much is
-left. Interrupted, it continues where it stopped. ``make sweep`` calls it.
+``python tools/sweep.py --jobs 2`` takes about half an hour on two cores, and a terminal shows
+how much is left. Interrupted, it continues where it stopped. ``make sweep`` calls it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -20,16 +21,18 @@ import numpy as np  # noqa: E402
 
 from attnbook.sweeps import (  # noqa: E402
     ARMS,
+    MORE_SEEDS,
     OPTIMIZERS,
     REPORT_SEEDS,
     TUNING_SEEDS,
     Ablation,
     Setting,
+    Tuning,
     quarter_decades,
     run_ablation,
+    run_settings,
     save_ablation,
 )
-from attnlib.training import STEPS  # noqa: E402
 
 TABLE = ROOT / "data" / "ablation.json"
 CACHE = ROOT / "_build" / "sweep"
@@ -43,23 +46,21 @@ UNTUNED = 1.0
 """Stands for the rate of a setting that is about to be tuned."""
 UNSCALED, USUAL, BY_WIDTH, NORM, LEARNED = ARMS
 WIDE, WIDEST = 256, 512
-EARLY_STEPS, SHORT_STEPS = 30, 300
-"""After 30 steps two processors still agree to nine digits; later undivided wide runs differ."""
+SHORT_STEPS = 300
+LONG = "steps to a loss"
 SMALL_STD = 0.02
 """A usual standard deviation of initial weights, here without regard to any width."""
-AT_END = {"record_at": (STEPS,)}
-CLIP, WARM_UP = {"clip": 1.0}, {"warm_up": STEPS // 10}
-DECAY = {"SGD": {"decay": 0.01}, "Adam": {"decay": 0.1}}
-"""AdamW's usual decay is 0.1 to 0.01; the rates of SGD are ten times as large."""
+CLIP, WARM_UP = {"clip": 1.0}, {"warm_up": 100}
+DECAYS = {"SGD": (0.01,), "Adam": (0.1, 1.0)}
+"""Adam's usual decay, and one that at its small rates takes away about as much as that of SGD."""
 OTHER_TASKS = ((16, 2), (4, 8), (16, 4))
-"""Groups of a sequence and tokens of a group: 32 keys, 32 keys and 64 keys."""
+"""Groups of a sequence and tokens of a group: rows of 32, 32 and 64 keys."""
 
 
 def main_settings(widths: Iterable[int]) -> list[Setting]:
     """Return every arm at every width; the learned temperature at one."""
-    measured = {"record_at": (EARLY_STEPS, SHORT_STEPS, STEPS)}
     return [
-        Setting(arm, optimizer, d_k, UNTUNED, **measured)
+        Setting(arm, optimizer, d_k, UNTUNED)
         for optimizer, d_k, arm in product(OPTIMIZERS, widths, ARMS)
         if arm != LEARNED or d_k == WIDE
     ]
@@ -70,7 +71,7 @@ def small_weight_settings() -> list[Setting]:
     token_width = Setting(UNSCALED, "SGD", WIDE, UNTUNED).task.token_width
     small = round(SMALL_STD * token_width**0.5, 4)
     return [
-        Setting(UNSCALED, optimizer, d_k, UNTUNED, initial_gain=gain, **AT_END)
+        Setting(UNSCALED, optimizer, d_k, UNTUNED, initial_gain=gain)
         for d_k, optimizer in product((WIDE, WIDEST), OPTIMIZERS)
         for gain in (d_k**-0.25, small)
     ]
@@ -79,7 +80,7 @@ def small_weight_settings() -> list[Setting]:
 def one_key_settings() -> list[Setting]:
     """Return a task where one key is all that is wanted."""
     return [
-        Setting(arm, optimizer, WIDE, UNTUNED, group_size=1, **AT_END)
+        Setting(arm, optimizer, WIDE, UNTUNED, group_size=1)
         for optimizer, arm in product(OPTIMIZERS, (UNSCALED, USUAL))
     ]
 
@@ -89,7 +90,7 @@ def long_settings() -> list[Setting]:
 
     Their rates are tuned for that length; those that are best after 1000 steps are not.
     """
-    lengths = {UNSCALED: (8000, 500), USUAL: (200, 20)}
+    lengths = {UNSCALED: (8000, 100), USUAL: (200, 10)}
     return [
         Setting(arm, optimizer, WIDE, UNTUNED, steps, tuple(range(0, steps + 1, every)))
         for optimizer, (arm, (steps, every)) in product(OPTIMIZERS, lengths.items())
@@ -100,7 +101,7 @@ def short_settings(widths: Iterable[int]) -> list[Setting]:
     """Return runs of 300 steps, with rates of their own: those for 1000 steps may start slowly."""
     compared = {"SGD": (UNSCALED, USUAL), "Adam": (UNSCALED, USUAL, BY_WIDTH, NORM)}
     return [
-        Setting(arm, optimizer, d_k, UNTUNED, SHORT_STEPS, (SHORT_STEPS,))
+        Setting(arm, optimizer, d_k, UNTUNED, SHORT_STEPS)
         for optimizer, d_k in product(OPTIMIZERS, widths)
         for arm in compared[optimizer]
     ]
@@ -109,32 +110,49 @@ def short_settings(widths: Iterable[int]) -> list[Setting]:
 def own_rate_settings(widths: Iterable[int]) -> list[Setting]:
     """Return 1/d_k where queries and keys learn √d_k times as fast as values."""
     return [
-        Setting(BY_WIDTH, "SGD", d_k, UNTUNED, query_key_rate=d_k**0.5, **AT_END)
+        Setting(BY_WIDTH, "SGD", d_k, UNTUNED, query_key_rate=d_k**0.5)
         for d_k in widths
         if d_k != min(WIDTHS)
+    ]
+
+
+def shared_rate_settings(tunings: Sequence[Tuning]) -> list[Setting]:
+    """Return 1/d_k at the rate that is the best for 1/√d_k."""
+    return [
+        replace(tuning.setting, arm=BY_WIDTH) for tuning in tunings if tuning.setting.arm == USUAL
     ]
 
 
 def remedy_settings() -> list[Setting]:
     """Return the unscaled arm at the first wide width with what else might help it."""
     return [
-        Setting(UNSCALED, optimizer, WIDE, UNTUNED, **AT_END, **remedy)
+        Setting(UNSCALED, optimizer, WIDE, UNTUNED, **remedy)
         for optimizer in OPTIMIZERS
         for remedy in (
-            *({"query_key_rate": rate} for rate in (1 / 16, 1 / 4, 4.0)),
+            {"query_key_rate": 1 / 4},
             CLIP,
             WARM_UP,
-            DECAY[optimizer],
-            CLIP | WARM_UP | DECAY[optimizer],
+            *({"decay": decay} for decay in DECAYS[optimizer]),
+            CLIP | WARM_UP | {"decay": DECAYS[optimizer][0]},
         )
     ]
 
 
 def other_task_settings() -> list[Setting]:
-    """Return both main arms with groups of other sizes and rows of another length."""
+    """Return both main arms with groups of other sizes, and with longer rows."""
     return [
-        Setting(arm, optimizer, WIDE, UNTUNED, n_groups=groups, group_size=size, **AT_END)
+        Setting(arm, optimizer, WIDE, UNTUNED, n_groups=groups, group_size=size)
         for (groups, size), optimizer, arm in product(OTHER_TASKS, OPTIMIZERS, (UNSCALED, USUAL))
+    ]
+
+
+def more_seed_settings(parts: Mapping[str, Ablation]) -> list[Setting]:
+    """Return all that was tuned, but the longest runs, measured at the end: seeds are cheap."""
+    return [
+        replace(tuning.setting, record_at=(tuning.setting.steps,))
+        for name, part in parts.items()
+        for tuning in part.tunings
+        if name != LONG
     ]
 
 
@@ -146,7 +164,7 @@ def sweep(jobs: int, cache: Path, widths: Sequence[int] = WIDTHS) -> dict[str, A
         ("main", main_settings(widths), RATES),
         ("small initial weights", small_weight_settings(), RATES),
         ("one key", one_key_settings(), RATES),
-        ("steps to a loss", long_settings(), LONG_RATES),
+        (LONG, long_settings(), LONG_RATES),
         (f"tuned for {SHORT_STEPS} steps", short_settings(widths), RATES),
         ("own query and key rate", own_rate_settings(widths), RATES),
         ("remedies", remedy_settings(), COARSE_RATES),
@@ -154,6 +172,10 @@ def sweep(jobs: int, cache: Path, widths: Sequence[int] = WIDTHS) -> dict[str, A
     ):
         sys.stderr.write(f"{name}: {len(settings)} settings\n")
         parts[name] = run_ablation(settings, rates, **shared)
+    again = shared_rate_settings(parts["main"].tunings)
+    parts["shared rate"] = Ablation([], run_settings(again, REPORT_SEEDS, **shared))
+    more = more_seed_settings(parts)
+    parts["more seeds"] = Ablation([], run_settings(more, MORE_SEEDS, **shared))
     return parts
 
 
@@ -171,6 +193,7 @@ def main() -> int:
         "versions": {"python": platform.python_version(), "numpy": np.__version__},
         "tuning seeds": TUNING_SEEDS,
         "reported seeds": REPORT_SEEDS,
+        "more seeds": MORE_SEEDS,
     }
     options.output.parent.mkdir(parents=True, exist_ok=True)
     save_ablation(options.output, parts, about=about)

@@ -19,7 +19,7 @@ from attnbook import sweeps
 from attnbook.chapters import training as chapter
 from attnbook.sweeps import (
     ARMS,
-    QUICK_SEEDS,
+    MORE_SEEDS,
     REPORT_SEEDS,
     TUNING_SEEDS,
     Ablation,
@@ -481,25 +481,18 @@ def test_a_run_fails_above_half_of_the_loss_of_one_right_token():
     assert chapter.failing(record)[:2] == (2, 4)
 
 
-def test_what_was_tried_is_compared_with_the_plain_runs_of_the_same_data(table):
+@pytest.mark.not_for_mutants
+def test_the_last_step_is_known_of_all_seeds(table):
     parts = chapter.Table(table)
-    pairs = list(parts.tried())
-    assert len(pairs) == sum(
-        len(table[part].records) for part in ("remedies", "small initial weights", "other tasks")
-    )
-    for record, plain in pairs:
-        assert plain.setting.arm == UNSCALED
-        for name in ("task", "optimizer", "d_k", "steps"):
-            assert getattr(plain.setting, name) == getattr(record.setting, name)
-        assert plain.setting == Setting(
-            UNSCALED,
-            plain.setting.optimizer,
-            plain.setting.d_k,
-            plain.setting.rate,
-            record_at=plain.setting.record_at,
-            n_groups=plain.setting.n_groups,
-            group_size=plain.setting.group_size,
-        )
+    for name in table.keys() - {"more seeds", "shared rate", "steps to a loss"}:
+        for record, whole in zip(table[name].records, parts.ended(name), strict=True):
+            assert whole.setting == replace(record.setting, record_at=(record.setting.steps,))
+            assert whole.seeds == REPORT_SEEDS + MORE_SEEDS
+            assert whole.steps.tolist() == [record.setting.steps]
+            assert (whole.loss[:5, 0] == record.loss[:, -1]).all()
+            assert whole.max_weight.shape == whole.loss.shape == (30, 1)
+    (alone,) = parts.ended("steps to a loss", arm=USUAL, optimizer="SGD")
+    assert alone.seeds == REPORT_SEEDS
 
 
 # the committed table
@@ -529,19 +522,21 @@ def after(record: Record, steps: int) -> float:
 @pytest.mark.not_for_mutants
 def test_the_table_is_small_and_tells_how_it_was_made(table):
     text = TABLE.read_text("utf-8")
-    assert len(text.encode()) < 250_000
+    assert len(text.encode()) < 300_000
     about = json.loads(text)
     assert about["command"] == "make sweep"
     assert set(about["versions"]) == {"python", "numpy"}
     assert tuple(about["tuning seeds"]) == TUNING_SEEDS
     assert tuple(about["reported seeds"]) == REPORT_SEEDS
-    assert len(REPORT_SEEDS) == 30
-    assert REPORT_SEEDS[: len(QUICK_SEEDS)] == QUICK_SEEDS
-    for part in table.values():
-        assert all(record.seeds == REPORT_SEEDS for record in part.records)
+    assert tuple(about["more seeds"]) == MORE_SEEDS
+    assert len({*REPORT_SEEDS, *MORE_SEEDS}) == 30
+    assert not {*MORE_SEEDS} & {*TUNING_SEEDS, *REPORT_SEEDS}
+    for name, part in table.items():
+        seeds = MORE_SEEDS if name == "more seeds" else REPORT_SEEDS
+        assert all(record.seeds == seeds for record in part.records)
         assert all(tuning.seeds == TUNING_SEEDS for tuning in part.tunings)
         tuned = [tuning.setting for tuning in part.tunings]
-        assert tuned == [record.setting for record in part.records]
+        assert not tuned or tuned == [record.setting for record in part.records]
 
 
 @pytest.mark.not_for_mutants
@@ -556,13 +551,18 @@ def test_the_table_is_what_the_command_makes(table):
         "remedies": command.remedy_settings(),
         "other tasks": command.other_task_settings(),
     }
-    assert list(table) == list(made)
-    coarse = dict.fromkeys(("remedies", "other tasks"), command.COARSE_RATES)
+    assert list(table) == [*made, "shared rate", "more seeds"]
+    rates_of = dict.fromkeys(("remedies", "other tasks"), command.COARSE_RATES)
+    rates_of["steps to a loss"] = command.LONG_RATES
     for name, settings in made.items():
-        rates = ({"steps to a loss": command.LONG_RATES} | coarse).get(name, command.RATES)
+        rates = rates_of.get(name, command.RATES)
         for setting, tuning in zip(settings, table[name].tunings, strict=True):
             assert replace(tuning.setting, rate=setting.rate) == setting
             assert tuning.rates == rates[setting.optimizer]
+    again = command.shared_rate_settings(table["main"].tunings)
+    assert [record.setting for record in table["shared rate"].records] == again
+    more = command.more_seed_settings(table)
+    assert [record.setting for record in table["more seeds"].records] == more
 
 
 def drawn_row(parts: dict[str, Ablation]) -> tuple[str, Record, int]:
@@ -675,8 +675,9 @@ def test_after_few_steps_at_rates_for_few_steps(table):
 
 @pytest.mark.not_for_mutants
 def test_one_over_d_with_rates_of_its_own(table):
-    shared = found(table["main"], BY_WIDTH, "SGD", 256)
+    shared = found(table["shared rate"], BY_WIDTH, "SGD", 256)
     own = found(table["own query and key rate"], BY_WIDTH, "SGD", 256)
+    assert shared.setting.rate == own.setting.rate
     assert after(shared, 1000) > 10 * after(own, 1000)
     assert after(own, 1000) < 0.005
 
