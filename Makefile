@@ -67,7 +67,7 @@ colab: $(VENV)/.book ## write the notebooks for Colab in colab/
 	$(RUN) tools/colab.py
 
 # The same threads for every process: results do not depend on how many run at a time.
-sweep: $(VENV)/.book ## train everything behind the table of the ablation anew, about a quarter hour
+sweep: $(VENV)/.book ## train everything behind the table of the ablation anew, about half an hour
 	OPENBLAS_NUM_THREADS=1 $(RUN) tools/sweep.py $(ARGS)
 
 sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats one run

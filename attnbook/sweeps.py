@@ -64,6 +64,8 @@ ARMS: dict[str, ScalingRule] = {
 OPTIMIZERS = {"SGD": Sgd, "Adam": Adam}
 TUNING_SEEDS = (0, 1, 2, 3, 4)
 REPORT_SEEDS = (100, 101, 102, 103, 104)
+MORE_SEEDS = tuple(range(105, 130))
+"""Reported as well, after the last step only: with these it is thirty."""
 N_JOBS = 1
 """Processes, unless more are asked for."""
 TOGETHER = 9
@@ -95,12 +97,14 @@ class Setting:
         Number of steps.
     record_at : tuple of int, optional
         Where to measure; by default as :func:`attnlib.training.train` does.
-    group_size : int
-        Number of tokens that share a tag.
+    n_groups, group_size : int
+        Number of tags in a sequence, and of tokens that share one.
     initial_gain : float
         What the initial query and key weights are multiplied by.
     query_key_rate : float
         What the learning rate of the query and key weights is multiplied by.
+    clip, warm_up, decay
+        As in :class:`attnlib.optimizers.Sgd`.
 
     Notes
     -----
@@ -122,12 +126,16 @@ class Setting:
     group_size: int = GroupMeanTask.group_size
     initial_gain: float = 1.0
     query_key_rate: float = 1.0
+    n_groups: int = GroupMeanTask.n_groups
+    clip: float | None = None
+    warm_up: int = 0
+    decay: float = 0.0
 
     def __post_init__(self) -> None:
         """Check what would otherwise fail in a worker."""
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(f"optimizer must be one of {list(OPTIMIZERS)}; got {self.optimizer!r}")
-        for name, least in (("d_k", 1), ("steps", 0), ("group_size", 1)):
+        for name, least in (("d_k", 1), ("steps", 0), ("group_size", 1), ("n_groups", 1)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least=least))
         for name in ("rate", "initial_gain", "query_key_rate"):
             number = real_number(name, getattr(self, name), positive=True)
@@ -135,17 +143,27 @@ class Setting:
         if self.record_at is not None:
             steps = tuple(whole_number("record_at", step, least=0) for step in self.record_at)
             object.__setattr__(self, "record_at", steps)
+        # these check the rest
+        self._made_optimizer()
+        GroupMeanTask(n_groups=self.n_groups, group_size=self.group_size)
 
     @property
     def task(self) -> GroupMeanTask:
         """The task at hand."""
-        return GroupMeanTask(group_size=self.group_size)
+        return GroupMeanTask(n_groups=self.n_groups, group_size=self.group_size)
 
     def learner(self, rule: ScalingRule) -> Learner:
         """Return what is trained."""
-        rates = dict.fromkeys(("query", "key"), self.query_key_rate)
-        optimizer = OPTIMIZERS[self.optimizer](self.rate, multipliers=rates)
-        return Learner(self.d_k, rule, optimizer, self.initial_gain)
+        return Learner(self.d_k, rule, self._made_optimizer(), self.initial_gain)
+
+    def _made_optimizer(self) -> Sgd | Adam:
+        return OPTIMIZERS[self.optimizer](
+            self.rate,
+            multipliers=dict.fromkeys(("query", "key"), self.query_key_rate),
+            clip=self.clip,
+            warm_up=self.warm_up,
+            decay=self.decay,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,7 +398,7 @@ def _groups(settings: Sequence[Setting]) -> list[list[int]]:
     """Return the places of settings that can be trained together, not too many at once."""
     together: dict[Any, list[int]] = {}
     for place, setting in enumerate(settings):
-        conditions = (setting.group_size, setting.steps, setting.record_at)
+        conditions = (setting.task, setting.steps, setting.record_at)
         together.setdefault(conditions, []).append(place)
     return [
         places[start : start + TOGETHER]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from attnlib._validation import real_number
+from attnlib._validation import real_number, whole_number
 
 __all__ = ["Adam", "OptimizerState", "Sgd", "initial_state", "optimizer_step"]
 
@@ -25,25 +26,40 @@ class Sgd:
         Share of the last step that is kept, at least 0 and below 1.
     multipliers : mapping of str to float
         What the rate is multiplied by for single parameters; 1 for all others.
+    clip : float, optional
+        Gradients that are longer, all parameters taken together, are shortened to this length [1]_.
+    warm_up : int
+        Number of steps over which the rate rises, in equal parts, to its value.
+    decay : float
+        Weight decay beside the gradient [2]_: a step also subtracts rate · decay · parameter.
 
     Notes
     -----
     Serves the chapter on training.
 
+    References
+    ----------
+    .. [1] R. Pascanu, T. Mikolov, Y. Bengio, "On the difficulty of training recurrent neural
+       networks", ICML 2013.
+    .. [2] I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", ICLR 2019.
+
     Examples
     --------
     >>> from attnlib.optimizers import Sgd
-    >>> Sgd(0.1)
-    Sgd(rate=0.1, momentum=0.0, multipliers={})
+    >>> Sgd(0.1, clip=1).clip
+    1.0
     """
 
     rate: float
     momentum: float = 0.0
     multipliers: Mapping[str, float] = field(default_factory=dict)
+    clip: float | None = None
+    warm_up: int = 0
+    decay: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _check_rates(self)
+        _check_steps(self)
         _set_share(self, "momentum")
 
 
@@ -53,8 +69,8 @@ class Adam:
 
     Parameters
     ----------
-    rate, multipliers
-        As in :class:`Sgd`.
+    rate, multipliers, clip, warm_up, decay
+        As in :class:`Sgd`; with decay it is AdamW.
     beta1, beta2 : float
         Shares of the running means of gradients and of their squares that are kept at a step,
         at least 0 and below 1.
@@ -81,24 +97,37 @@ class Adam:
     beta2: float = 0.999
     epsilon: float = 1e-8
     multipliers: Mapping[str, float] = field(default_factory=dict)
+    clip: float | None = None
+    warm_up: int = 0
+    decay: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _check_rates(self)
+        _check_steps(self)
         _set_share(self, "beta1")
         _set_share(self, "beta2")
-        object.__setattr__(self, "epsilon", real_number("epsilon", self.epsilon))
-        if self.epsilon < 0:
-            raise ValueError(f"epsilon must not be negative; got {self.epsilon}")
+        _set_not_negative(self, "epsilon")
 
 
-def _check_rates(optimizer: Sgd | Adam) -> None:
+def _check_steps(optimizer: Sgd | Adam) -> None:
+    """Check what both optimizers know."""
     object.__setattr__(optimizer, "rate", real_number("rate", optimizer.rate, positive=True))
     multipliers = {
         name: real_number("multipliers", number, positive=True)
         for name, number in optimizer.multipliers.items()
     }
     object.__setattr__(optimizer, "multipliers", multipliers)
+    if optimizer.clip is not None:
+        object.__setattr__(optimizer, "clip", real_number("clip", optimizer.clip, positive=True))
+    object.__setattr__(optimizer, "warm_up", whole_number("warm_up", optimizer.warm_up, least=0))
+    _set_not_negative(optimizer, "decay")
+
+
+def _set_not_negative(optimizer: Sgd | Adam, name: str) -> None:
+    number = real_number(name, getattr(optimizer, name))
+    if number < 0:
+        raise ValueError(f"{name} must not be negative; got {number}")
+    object.__setattr__(optimizer, name, number)
 
 
 def _set_share(optimizer: Sgd | Adam, name: str) -> None:
@@ -153,7 +182,7 @@ def optimizer_step(
     SGD with momentum μ: :math:`v \leftarrow \mu v + g,\; \theta \leftarrow \theta - \eta v`.
     Adam: :math:`\theta \leftarrow \theta - \eta\, \hat m / (\sqrt{\hat v} + \epsilon)`, where
     :math:`\hat m` and :math:`\hat v` are the running means of g and g², corrected for starting
-    at 0.
+    at 0. Both clip g first, warm :math:`\eta` up, and let :math:`\theta` decay, if they are to.
 
     Parameters
     ----------
@@ -184,15 +213,24 @@ def optimizer_step(
                 f"got {sorted(arrays)}"
             )
     check_names("multipliers", optimizer.multipliers, parameters)
+    clipped = gradients if optimizer.clip is None else _clipped(gradients, optimizer.clip)
     if isinstance(optimizer, Sgd):
-        directions, moved = _sgd_directions(optimizer, gradients, state)
+        directions, moved = _sgd_directions(optimizer, clipped, state)
     else:
-        directions, moved = _adam_directions(optimizer, gradients, state)
+        directions, moved = _adam_directions(optimizer, clipped, state)
+    warmth = min(1.0, moved.steps / max(1, optimizer.warm_up))
     stepped = {}
     for name, array in parameters.items():
-        rate = optimizer.rate * optimizer.multipliers.get(name, 1.0)
-        stepped[name] = np.asarray(array - rate * directions[name])
+        rate = optimizer.rate * warmth * optimizer.multipliers.get(name, 1.0)
+        stepped[name] = np.asarray(array - rate * (directions[name] + optimizer.decay * array))
     return stepped, moved
+
+
+def _clipped(gradients: Mapping[str, np.ndarray], length: float) -> dict[str, np.ndarray]:
+    """Return the gradients, shortened by one factor if all together are longer than `length`."""
+    norms = (float(np.linalg.norm(gradient)) for gradient in gradients.values())
+    factor = length / max(length, math.hypot(*norms))
+    return {name: factor * gradient for name, gradient in gradients.items()}
 
 
 def check_optimizer(optimizer: Any) -> None:

@@ -1,7 +1,7 @@
 """Run the full ablation of the chapter on training and write its table.
 
-``python tools/sweep.py --jobs 2`` takes about a quarter of an hour on two cores. Interrupted, it
-continues where it stopped. ``make sweep`` calls it.
+``python tools/sweep.py --jobs 2`` takes about half an hour on two cores, and a terminal shows
+how much is left. Interrupted, it continues where it stopped. ``make sweep`` calls it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -21,6 +21,7 @@ import numpy as np  # noqa: E402
 
 from attnbook.sweeps import (  # noqa: E402
     ARMS,
+    MORE_SEEDS,
     OPTIMIZERS,
     REPORT_SEEDS,
     TUNING_SEEDS,
@@ -39,15 +40,21 @@ WIDTHS = (16, 64, 256, 512)
 RATES = {"SGD": quarter_decades(0.0032, 1.0), "Adam": quarter_decades(0.00056, 0.1)}
 LONG_RATES = RATES | {"Adam": quarter_decades(0.00018, 0.1)}
 """With more steps the best rate may be smaller."""
+COARSE_RATES = {name: rates[::2] for name, rates in RATES.items()}
+"""Two to a factor of ten, for what is tried beside the main arms."""
 UNTUNED = 1.0
 """Stands for the rate of a setting that is about to be tuned."""
 UNSCALED, USUAL, BY_WIDTH, NORM, LEARNED = ARMS
-MIDDLE, WIDE = 64, 256
+WIDE, WIDEST = 256, 512
 SHORT_STEPS = 300
-FRESH_SEEDS = tuple(range(105, 135))
-"""More than are reported, to see how often a run ends high."""
+LONG = "steps to a loss"
 SMALL_STD = 0.02
 """A usual standard deviation of initial weights, here without regard to any width."""
+CLIP, WARM_UP = {"clip": 1.0}, {"warm_up": 100}
+DECAYS = {"SGD": (0.01,), "Adam": (0.1, 1.0)}
+"""Adam's usual decay, and one that at its small rates takes away about as much as that of SGD."""
+OTHER_TASKS = ((16, 2), (4, 8), (16, 4))
+"""Groups of a sequence and tokens of a group: rows of 32, 32 and 64 keys."""
 
 
 def main_settings(widths: Iterable[int]) -> list[Setting]:
@@ -61,12 +68,12 @@ def main_settings(widths: Iterable[int]) -> list[Setting]:
 
 def small_weight_settings() -> list[Setting]:
     """Return the unscaled arm with initial queries and keys that are small."""
-    unit = Setting.__dataclass_fields__["initial_gain"].default
     token_width = Setting(UNSCALED, "SGD", WIDE, UNTUNED).task.token_width
-    gains = (WIDE**-0.25, round(SMALL_STD * token_width**0.5, 4))
+    small = round(SMALL_STD * token_width**0.5, 4)
     return [
-        Setting(UNSCALED, optimizer, WIDE, UNTUNED, initial_gain=unit * gain)
-        for optimizer, gain in product(OPTIMIZERS, gains)
+        Setting(UNSCALED, optimizer, d_k, UNTUNED, initial_gain=gain)
+        for d_k, optimizer in product((WIDE, WIDEST), OPTIMIZERS)
+        for gain in (d_k**-0.25, small)
     ]
 
 
@@ -116,13 +123,36 @@ def shared_rate_settings(tunings: Sequence[Tuning]) -> list[Setting]:
     ]
 
 
-def fresh_seed_settings(tunings: Sequence[Tuning]) -> list[Setting]:
-    """Return tuned settings that end well, measured at the end, to count the seeds that do not."""
+def remedy_settings() -> list[Setting]:
+    """Return the unscaled arm at the first wide width with what else might help it."""
+    return [
+        Setting(UNSCALED, optimizer, WIDE, UNTUNED, **remedy)
+        for optimizer in OPTIMIZERS
+        for remedy in (
+            {"query_key_rate": 1 / 4},
+            CLIP,
+            WARM_UP,
+            *({"decay": decay} for decay in DECAYS[optimizer]),
+            CLIP | WARM_UP | {"decay": DECAYS[optimizer][0]},
+        )
+    ]
+
+
+def other_task_settings() -> list[Setting]:
+    """Return both main arms with groups of other sizes, and with longer rows."""
+    return [
+        Setting(arm, optimizer, WIDE, UNTUNED, n_groups=groups, group_size=size)
+        for (groups, size), optimizer, arm in product(OTHER_TASKS, OPTIMIZERS, (UNSCALED, USUAL))
+    ]
+
+
+def more_seed_settings(parts: Mapping[str, Ablation]) -> list[Setting]:
+    """Return all that was tuned, but the longest runs, measured at the end: seeds are cheap."""
     return [
         replace(tuning.setting, record_at=(tuning.setting.steps,))
-        for tuning in tunings
-        if (tuning.setting.arm == USUAL and tuning.setting.d_k >= MIDDLE)
-        or (tuning.setting.arm == UNSCALED and tuning.setting.d_k == MIDDLE)
+        for name, part in parts.items()
+        for tuning in part.tunings
+        if name != LONG
     ]
 
 
@@ -134,16 +164,18 @@ def sweep(jobs: int, cache: Path, widths: Sequence[int] = WIDTHS) -> dict[str, A
         ("main", main_settings(widths), RATES),
         ("small initial weights", small_weight_settings(), RATES),
         ("one key", one_key_settings(), RATES),
-        ("steps to a loss", long_settings(), LONG_RATES),
+        (LONG, long_settings(), LONG_RATES),
         (f"tuned for {SHORT_STEPS} steps", short_settings(widths), RATES),
         ("own query and key rate", own_rate_settings(widths), RATES),
+        ("remedies", remedy_settings(), COARSE_RATES),
+        ("other tasks", other_task_settings(), COARSE_RATES),
     ):
         sys.stderr.write(f"{name}: {len(settings)} settings\n")
         parts[name] = run_ablation(settings, rates, **shared)
     again = shared_rate_settings(parts["main"].tunings)
     parts["shared rate"] = Ablation([], run_settings(again, REPORT_SEEDS, **shared))
-    rare = fresh_seed_settings(parts["main"].tunings)
-    parts["fresh seeds"] = Ablation([], run_settings(rare, FRESH_SEEDS, **shared))
+    more = more_seed_settings(parts)
+    parts["more seeds"] = Ablation([], run_settings(more, MORE_SEEDS, **shared))
     return parts
 
 
@@ -161,6 +193,7 @@ def main() -> int:
         "versions": {"python": platform.python_version(), "numpy": np.__version__},
         "tuning seeds": TUNING_SEEDS,
         "reported seeds": REPORT_SEEDS,
+        "more seeds": MORE_SEEDS,
     }
     options.output.parent.mkdir(parents=True, exist_ok=True)
     save_ablation(options.output, parts, about=about)

@@ -120,24 +120,11 @@ def rounded_above(values: ArrayLike) -> float:
     >>> rounded_above([0.0012, 0.0015])
     0.002
     """
-    return _above(values, range(2, 11))
-
-
-def power_above(values: ArrayLike) -> float:
-    """Return the smallest power of ten that is above all values.
-
-    Examples
-    --------
-    >>> power_above([0.0012, 0.0015])
-    0.01
-    """
-    return _above(values, [10])
-
-
-def _above(values: ArrayLike, digits: Iterable[int]) -> float:
     largest = float(np.max(values))
     exponent = math.floor(math.log10(largest))
-    return next(number for digit in digits if (number := float(f"{digit}e{exponent}")) > largest)
+    return next(
+        number for digit in range(2, 11) if (number := float(f"{digit}e{exponent}")) > largest
+    )
 
 
 def head_width(models: Iterable[Mapping[str, Any]], *beginnings: str) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from attnbook.chapters.gradients import share_of_longest
-from attnbook.sweeps import ARMS, OPTIMIZERS, Ablation, Tuning
+from attnbook.sweeps import ARMS, MEASURED, OPTIMIZERS, Ablation, Record, Setting, Tuning
 from attnlib import jacobian_norm_squared, sample_query_gradients
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
 from attnlib.training import (
@@ -30,6 +31,14 @@ NAMES = {
     BY_WIDTH: "divided by dₖ",
     NORM: "q/k norm",
 }
+CHANGES = {
+    "query_key_rate": "rate of q, k × {:g}",
+    "initial_gain": "first q, k × {:.2g}",
+    "clip": "clip {:g}",
+    "warm_up": "warm-up {}",
+    "decay": "decay {:g}",
+}
+"""What a setting may change beside its arm, and how that is said."""
 Losses = dict[tuple[str, str, int], np.ndarray]
 """Losses of the seeds by arm, optimizer and head width."""
 TASK = GroupMeanTask()
@@ -38,30 +47,65 @@ TASK = GroupMeanTask()
 CONFIDENCE = 0.95
 
 
-class Above(NamedTuple):
-    """How many of some losses are above a limit, and what that says of their share."""
+def exact_interval(count: int, n: int) -> tuple[float, float]:
+    """Return the 95% interval of Clopper and Pearson [1]_ for a chance that came true so often.
 
-    above: int
-    n: int
-    low: float
-    high: float
-    worst: float
+    Whatever the chance, the interval of a random sample holds it at least so often; the ends are
+    quantiles of beta distributions.
 
+    Parameters
+    ----------
+    count, n : int
+        In how many of how many independent runs it came true.
 
-def share_above(losses: ArrayLike, limit: float) -> Above:
-    """Count the losses above a limit, with the exact interval of Clopper and Pearson.
+    References
+    ----------
+    .. [1] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in
+       the case of the binomial", Biometrika 26, 1934.
 
     Examples
     --------
-    >>> share_above([0.1, 0.2, 0.7], 0.5)[:2]
-    (1, 3)
+    >>> low, high = exact_interval(30, 30)
+    >>> f"{low:.1%}", high
+    ('88.4%', 1.0)
     """
-    from scipy.stats import binomtest
+    from scipy.stats import beta
 
-    found = np.ravel(losses)
-    above = int((found > limit).sum())
-    interval = binomtest(above, found.size).proportion_ci(CONFIDENCE, method="exact")
-    return Above(above, found.size, interval.low, interval.high, float(found.max()))
+    outside = (1 - CONFIDENCE) / 2
+    low = beta.ppf(outside, count, n - count + 1) if count else 0.0
+    high = beta.ppf(1 - outside, count + 1, n - count) if count < n else 1.0
+    return float(low), float(high)
+
+
+class Share(NamedTuple):
+    """In how many of how many runs something is so, with the 95% interval of its chance.
+
+    Examples
+    --------
+    >>> str(share_of([True, True, False]))
+    '2 of 3 (9% to 99%)'
+    """
+
+    count: int
+    n: int
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Return the count and, in brackets, the interval."""
+        return f"{self.count} of {self.n} ({self.low:.0%} to {self.high:.0%})"
+
+
+def share_of(found: ArrayLike) -> Share:
+    """Count the runs of which something is true: one entry for each seed."""
+    runs = np.ravel(found)
+    count = int(np.count_nonzero(runs))
+    return Share(count, runs.size, *exact_interval(count, runs.size))
+
+
+def failing(record: Record) -> Share:
+    """Count the runs that fail: they end above half of the loss of a single right token."""
+    return share_of(record.loss[:, -1] > reference_losses(record.setting.task).one_hot / 2)
 
 
 class Table(dict[str, Ablation]):
@@ -76,14 +120,31 @@ class Table(dict[str, Ablation]):
         """Return the learning rate that an arm was tuned to."""
         return self.found("main", arm=arm, optimizer=optimizer, d_k=d_k).setting.rate
 
-    def losses(self, part: str = "main", *, at: int | None = None, **wanted: Any) -> Losses:
-        """Return the losses of a part's runs, after the last step or after `at` steps."""
-        found: Losses = {}
+    def ended(self, part: str = "main", **wanted: Any) -> list[Record]:
+        """Return what the runs of a part measured after the last step, with all their seeds."""
+        more = {record.setting: record for record in self["more seeds"].records}
+        whole = []
         for record in _with_settings(self[part].records, wanted):
-            place = -1 if at is None else record.steps.tolist().index(at)
-            setting = record.setting
-            found[setting.arm, setting.optimizer, setting.d_k] = record.loss[:, place]
-        return found
+            setting = replace(record.setting, record_at=(record.setting.steps,))
+            some = [record, more[setting]] if setting in more else [record]
+            columns = {
+                name: np.concatenate([getattr(one, name)[:, -1:] for one in some])
+                for name in MEASURED
+            }
+            seeds = tuple(seed for one in some for seed in one.seeds)
+            whole.append(Record(setting, seeds, record.steps[-1:], **columns))
+        return whole
+
+    def losses(self, part: str = "main", **wanted: Any) -> Losses:
+        """Return the losses of a part's runs after the last step, with all seeds."""
+        return {_which(one.setting): one.loss[:, 0] for one in self.ended(part, **wanted)}
+
+    def losses_at(self, steps: int) -> Losses:
+        """Return the losses of the main runs after so many steps, with the first seeds."""
+        return {
+            _which(one.setting): one.loss[:, one.steps.tolist().index(steps)]
+            for one in self["main"].records
+        }
 
     def steps(self, part: str = "main", **wanted: Any) -> int:
         """Return how many steps the runs of a part take."""
@@ -98,16 +159,26 @@ class Table(dict[str, Ablation]):
             reached.setdefault(record.setting.arm, []).append(steps)
         return {arm: np.array(steps) for arm, steps in reached.items()}
 
-    def small_start(self) -> tuple[list[float], list[Losses]]:
+    def fails(self, part: str = "main", **wanted: Any) -> Share:
+        """Count the failing runs of settings that all have as many."""
+        (one,) = {failing(record) for record in self.ended(part, **wanted)}
+        return one
+
+    def small_start(self, d_k: int) -> tuple[list[float], list[Losses]]:
         """Return the gains of small initial weights, falling, and the last losses with each."""
         part = "small initial weights"
-        gains = sorted({record.setting.initial_gain for record in self[part].records})[::-1]
-        return gains, [self.losses(part, initial_gain=gain) for gain in gains]
+        records = _with_settings(self[part].records, {"d_k": d_k})
+        gains = sorted({record.setting.initial_gain for record in records})[::-1]
+        return gains, [self.losses(part, d_k=d_k, initial_gain=gain) for gain in gains]
 
-    def best(self, arm: str, d_k: int) -> float:
-        """Return the smallest mean loss of the tuning seeds, over all rates and both optimizers."""
-        entries = _with_settings(self["main"].tunings, {"arm": arm, "d_k": d_k})
-        return float(min(tuning.loss.min() for tuning in entries))
+    def tried(self) -> list[Record]:
+        """Return what was tried beside the main table, with all seeds, SGD first."""
+        records = [
+            record
+            for part in ("remedies", "small initial weights", "other tasks")
+            for record in self.ended(part)
+        ]
+        return sorted(records, key=lambda record: record.setting.optimizer == "Adam")
 
     @property
     def widths(self) -> list[int]:
@@ -143,6 +214,10 @@ class Table(dict[str, Ablation]):
         own = {d_k: losses for (_, _, d_k), losses in self.losses("own query and key rate").items()}
         panels[0].append(("÷ dₖ, own q, k rate", list(own), np.array(list(own.values()))))
         return panels
+
+
+def _which(setting: Setting) -> tuple[str, str, int]:
+    return setting.arm, setting.optimizer, setting.d_k
 
 
 def _with_settings(entries: Iterable[Any], wanted: dict[str, Any]) -> list[Any]:
@@ -193,6 +268,30 @@ def span(values: ArrayLike, digits: int = 2) -> str:
     return f"{median(values, digits)} ({low} to {high})"
 
 
+def described(setting: Setting) -> str:
+    """Name what a setting changes beside its rate; the arm if it changes the task.
+
+    Examples
+    --------
+    >>> described(Setting("1", "SGD", 256, 0.1, clip=1.0, warm_up=100))
+    'clip 1, warm-up 100'
+    >>> described(Setting("1", "SGD", 512, 0.1, initial_gain=0.2))
+    'first q, k × 0.2, dₖ 512'
+    >>> described(Setting("1/√dₖ", "SGD", 256, 0.1, n_groups=16))
+    '16 groups of 4, 1/√dₖ'
+    """
+    said = [
+        text.format(getattr(setting, name))
+        for name, text in CHANGES.items()
+        if getattr(setting, name) != getattr(Setting, name)
+    ]
+    if setting.task != TASK:
+        said.append(f"{setting.n_groups} groups of {setting.group_size}, {setting.arm}")
+    elif setting.initial_gain != Setting.initial_gain:
+        said.append(f"dₖ {setting.d_k}")
+    return ", ".join(said)
+
+
 def rates_below(loss: float, tuning: Tuning) -> tuple[float, float]:
     """Return the ends of the range of rates at which the mean loss is below a bound.
 
@@ -204,55 +303,32 @@ def rates_below(loss: float, tuning: Tuning) -> tuple[float, float]:
     return tuning.rates[places[0]], tuning.rates[places[-1]]
 
 
-def local_minima(tuning: Tuning) -> np.ndarray:
-    """Return the losses at the rates that are better than both their neighbors."""
-    loss = tuning.loss
-    return loss[1:-1][(loss[1:-1] < loss[:-2]) & (loss[1:-1] < loss[2:])]
-
-
 def claims(table: Table, level: float) -> dict[str, bool]:
     """Say which sentences of the chapter about the table hold, those without a number.
 
     `level` is the loss to which all runs come that have time.
     """
     _, middle, wide, widest = table.widths
-    fresh = table.losses("fresh seeds")
-    records = [one for name, part in table.items() if name != "fresh seeds" for one in part.records]
-    soon = "tuned for 300 steps"
-    raw, divided = stacked(table.losses(), middle)
-    stuck = np.array([stacked(table.losses(), d_k)[0] for d_k in (wide, widest)])
-    one_right = abs(stuck - reference_losses(TASK).one_hot) < 0.1
-    sooner, later, midway = (
-        _medians(table.losses(part, at=at), "Adam", (wide, widest))
-        for part, at in ((soon, None), ("main", None), ("main", table.steps(soon)))
+    sooner, later = (
+        _medians(table.losses(part), "Adam", (wide, widest))
+        for part in ("tuned for 300 steps", "main")
     )
-    two_dips = [
-        local_minima(table.found("main", "tunings", arm=DIVIDED, optimizer="Adam", d_k=d_k))
-        for d_k in (wide, widest)
-    ]
+    both = (NOT_DIVIDED, DIVIDED)
     return {
-        "five seeds for each arm, width and optimizer": {len(one.loss) for one in records} == {5},
-        "at the middle width those without the division are lower": bool(
-            (np.median(raw, axis=1) < np.median(divided, axis=1)).all()
+        "thirty seeds for the two main arms": {
+            len(one.seeds) for one in table.ended() if one.setting.arm in both
+        }
+        == {30},
+        "at the middle width none fails": not any(
+            table.fails(arm=arm, d_k=middle).count for arm in both
         ),
-        "fresh seeds have the same order, but overlap": all(
-            np.median(fresh[NOT_DIVIDED, name, middle]) < np.median(fresh[DIVIDED, name, middle])
-            and fresh[NOT_DIVIDED, name, middle].max() > fresh[DIVIDED, name, middle].min()
-            for name in OPTIMIZERS
-        ),
-        "nineteen of twenty are at about the loss of a right token": one_right.sum() == 19,
         "all five seeds of each optimizer without the division got down": bool(
             np.isfinite(table.steps_to(level)[NOT_DIVIDED]).all()
         ),
-        "the first gain is d_k^(-1/4)": table.small_start()[0][0] == wide**-0.25,
+        "the first gain is d_k^(-1/4)": [table.small_start(d_k)[0][0] for d_k in (wide, widest)]
+        == [wide**-0.25, widest**-0.25],
         "with Adam the order turns with the number of steps": bool(
             (sooner.argmin(axis=0) == 0).all() and (later.argmax(axis=0) == 0).all()
-        ),
-        "a wrong rate puts the same rule last and first": (
-            (midway[:, 0].argmax(), midway[:, 1].argmin()) == (0, 0)
-        ),
-        "two dips, whose depths are within a factor of about two": all(
-            found.size == 2 and found.max() < 2.5 * found.min() for found in two_dips
         ),
     }
 

@@ -12,11 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import attnlib
 from attnbook import sweeps
+from attnbook.chapters import training as chapter
 from attnbook.sweeps import (
     ARMS,
+    MORE_SEEDS,
     REPORT_SEEDS,
     TUNING_SEEDS,
     Ablation,
@@ -42,6 +45,7 @@ SHORT = [
     Setting(NORM, "Adam", 5, 0.01, steps=3),
     Setting(USUAL, "SGD", 4, 0.1, steps=2, group_size=1),
     Setting(UNSCALED, "SGD", 4, 0.1, steps=3, initial_gain=0.5, query_key_rate=3.0),
+    Setting(USUAL, "Adam", 4, 0.05, steps=3, n_groups=2, clip=0.5, warm_up=2, decay=0.1),
 ]
 
 
@@ -75,7 +79,13 @@ def test_quarter_decades():
 
 
 def test_a_record_holds_what_training_gives():
-    optimizers = [Sgd(0.1), Adam(0.01), Sgd(0.1), Sgd(0.1, 0, {"query": 3, "key": 3})]
+    optimizers = [
+        Sgd(0.1),
+        Adam(0.01),
+        Sgd(0.1),
+        Sgd(0.1, 0, {"query": 3, "key": 3}),
+        Adam(0.05, clip=0.5, warm_up=2, decay=0.1),
+    ]
     for setting, optimizer, record in zip(
         SHORT, optimizers, run_settings(SHORT, [3, 1]), strict=True
     ):
@@ -87,7 +97,7 @@ def test_a_record_holds_what_training_gives():
                 setting.d_k,
                 ARMS[setting.arm],
                 optimizer,
-                task=GroupMeanTask(group_size=setting.group_size),
+                task=GroupMeanTask(n_groups=setting.n_groups, group_size=setting.group_size),
                 steps=setting.steps,
                 initial_gain=setting.initial_gain,
             )
@@ -122,7 +132,7 @@ def test_more_settings_than_are_trained_together(trained):
 def test_in_parallel_as_one_after_the_other(tmp_path):
     alone = run_settings(SHORT, [0, 1, 2])
     assert_same(run_settings(SHORT, [0, 1, 2], n_jobs=2, cache=tmp_path / "kept"), alone)
-    assert len(list((tmp_path / "kept").iterdir())) == 12
+    assert len(list((tmp_path / "kept").iterdir())) == 15
     assert_same(run_settings(SHORT, [0, 1, 2], cache=tmp_path / "kept"), alone)
 
 
@@ -138,14 +148,14 @@ def test_an_interrupted_sweep_continues_where_it_stopped(tmp_path, trained, monk
     with pytest.raises(KeyboardInterrupt):
         run_settings(SHORT, [0, 1, 2], cache=tmp_path)
     kept = len(trained)
-    assert 0 < kept < 12
+    assert 0 < kept < 15
     assert len(list(tmp_path.iterdir())) == kept
 
     monkeypatch.setattr(sweeps, "train_together", counting)
     records = run_settings(SHORT, [0, 1, 2], cache=tmp_path)
-    assert len(trained) == len(set(trained)) + 3 == 12  # one arm at one rate in two tasks
+    assert len(trained) == len(set(trained)) + 3 == 15  # one arm at one rate in two tasks
     again = run_settings(SHORT, [0, 1, 2], cache=tmp_path)
-    assert len(trained) == 12
+    assert len(trained) == 15
     assert_same(records, again)
     assert_same(records, run_settings(SHORT, [0, 1, 2]))
 
@@ -203,6 +213,10 @@ def test_what_a_kept_result_depends_on(tmp_path, trained, monkeypatch):
         {"group_size": 2},
         {"initial_gain": 2.0},
         {"query_key_rate": 2.0},
+        {"n_groups": 2},
+        {"clip": 1.0},
+        {"warm_up": 2},
+        {"decay": 0.1},
         {"optimizer": "Adam"},
     ):
         assert remade(replace(first, **change))
@@ -225,8 +239,9 @@ def test_what_a_kept_result_depends_on(tmp_path, trained, monkeypatch):
 
 
 def test_the_least_allowed_setting_is_allowed():
-    least = Setting(USUAL, "SGD", 1, 0.1, steps=0, record_at=(0,), group_size=1)
-    assert (least.d_k, least.steps, least.record_at, least.group_size) == (1, 0, (0,), 1)
+    least = Setting(USUAL, "SGD", 1, 0.1, steps=0, record_at=(0,), group_size=1, n_groups=1)
+    assert (least.d_k, least.steps, least.record_at) == (1, 0, (0,))
+    assert least.task == GroupMeanTask(n_groups=1, group_size=1)
 
 
 def test_how_many_processes():
@@ -391,6 +406,11 @@ WRONG = {
         lambda: replace(SHORT[0], record_at=[-1]), ValueError, "record_at", "-1",
     ),
     "no group": (lambda: replace(SHORT[0], group_size=0), ValueError, "group_size", "0"),
+    "no groups": (lambda: replace(SHORT[0], n_groups=0), ValueError, "n_groups", "0"),
+    "more groups than tags": (
+        lambda: replace(SHORT[0], n_groups=33), ValueError, "n_groups", "33",
+    ),
+    "no length": (lambda: replace(SHORT[0], clip=0), ValueError, "clip", "0"),
     "no rate": (lambda: replace(SHORT[0], rate=0), ValueError, "rate", "0"),
     "no rate of its own": (
         lambda: replace(SHORT[0], query_key_rate=-1), ValueError, "query_key_rate", "-1",
@@ -429,6 +449,52 @@ def test_wrong_arguments(label):
     assert f"got {received}" in message
 
 
+# failure rates
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30, 120])
+def test_the_interval_is_that_of_scipy_and_of_the_sums(n):
+    for count in range(n + 1):
+        low, high = chapter.exact_interval(count, n)
+        oracle = stats.binomtest(count, n).proportion_ci(0.95, method="exact")
+        assert (low, high) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+        # at its ends so many or more, so many or fewer have a chance of 2.5%
+        chances = [
+            [math.comb(n, i) * end**i * (1 - end) ** (n - i) for i in range(n + 1)]
+            for end in (low, high)
+        ]
+        assert count == low == 0 or sum(chances[0][count:]) == pytest.approx(0.025)
+        assert count == n == n * high or sum(chances[1][: count + 1]) == pytest.approx(0.025)
+
+
+def test_a_share_counts_runs():
+    share = chapter.share_of(np.array([[0.2, 0.9], [0.8, 0.1]]) > 0.5)
+    assert share == (2, 4, *chapter.exact_interval(2, 4))
+    assert str(chapter.share_of([True] * 30)) == "30 of 30 (88% to 100%)"
+    assert str(chapter.share_of(np.zeros(30))) == "0 of 30 (0% to 12%)"
+
+
+def test_a_run_fails_above_half_of_the_loss_of_one_right_token():
+    setting = Setting(USUAL, "SGD", 4, 0.1, group_size=8)  # one right token: 7/8
+    loss = np.array([[9.0, 0.4374], [9.0, 0.4376], [0.1, math.inf], [0.1, 0.1]])
+    record = Record(setting, (7, 8, 9, 10), np.array([0, 1000]), loss, loss, loss)
+    assert chapter.failing(record)[:2] == (2, 4)
+
+
+@pytest.mark.not_for_mutants
+def test_the_last_step_is_known_of_all_seeds(table):
+    parts = chapter.Table(table)
+    for name in table.keys() - {"more seeds", "shared rate", "steps to a loss"}:
+        for record, whole in zip(table[name].records, parts.ended(name), strict=True):
+            assert whole.setting == replace(record.setting, record_at=(record.setting.steps,))
+            assert whole.seeds == REPORT_SEEDS + MORE_SEEDS
+            assert whole.steps.tolist() == [record.setting.steps]
+            assert (whole.loss[:5, 0] == record.loss[:, -1]).all()
+            assert whole.max_weight.shape == whole.loss.shape == (30, 1)
+    (alone,) = parts.ended("steps to a loss", arm=USUAL, optimizer="SGD")
+    assert alone.seeds == REPORT_SEEDS
+
+
 # the committed table
 
 
@@ -456,14 +522,17 @@ def after(record: Record, steps: int) -> float:
 @pytest.mark.not_for_mutants
 def test_the_table_is_small_and_tells_how_it_was_made(table):
     text = TABLE.read_text("utf-8")
-    assert len(text.encode()) < 200_000
+    assert len(text.encode()) < 300_000
     about = json.loads(text)
     assert about["command"] == "make sweep"
     assert set(about["versions"]) == {"python", "numpy"}
     assert tuple(about["tuning seeds"]) == TUNING_SEEDS
     assert tuple(about["reported seeds"]) == REPORT_SEEDS
+    assert tuple(about["more seeds"]) == MORE_SEEDS
+    assert len({*REPORT_SEEDS, *MORE_SEEDS}) == 30
+    assert not {*MORE_SEEDS} & {*TUNING_SEEDS, *REPORT_SEEDS}
     for name, part in table.items():
-        seeds = command.FRESH_SEEDS if name == "fresh seeds" else REPORT_SEEDS
+        seeds = MORE_SEEDS if name == "more seeds" else REPORT_SEEDS
         assert all(record.seeds == seeds for record in part.records)
         assert all(tuning.seeds == TUNING_SEEDS for tuning in part.tunings)
         tuned = [tuning.setting for tuning in part.tunings]
@@ -479,18 +548,21 @@ def test_the_table_is_what_the_command_makes(table):
         "steps to a loss": command.long_settings(),
         "tuned for 300 steps": command.short_settings(command.WIDTHS),
         "own query and key rate": command.own_rate_settings(command.WIDTHS),
+        "remedies": command.remedy_settings(),
+        "other tasks": command.other_task_settings(),
     }
-    assert list(table) == [*made, "shared rate", "fresh seeds"]
+    assert list(table) == [*made, "shared rate", "more seeds"]
+    rates_of = dict.fromkeys(("remedies", "other tasks"), command.COARSE_RATES)
+    rates_of["steps to a loss"] = command.LONG_RATES
     for name, settings in made.items():
-        rates = command.LONG_RATES if name == "steps to a loss" else command.RATES
+        rates = rates_of.get(name, command.RATES)
         for setting, tuning in zip(settings, table[name].tunings, strict=True):
             assert replace(tuning.setting, rate=setting.rate) == setting
             assert tuning.rates == rates[setting.optimizer]
     again = command.shared_rate_settings(table["main"].tunings)
     assert [record.setting for record in table["shared rate"].records] == again
-    rare = command.fresh_seed_settings(table["main"].tunings)
-    assert [record.setting for record in table["fresh seeds"].records] == rare
-    assert not {*command.FRESH_SEEDS} & {*TUNING_SEEDS, *REPORT_SEEDS}
+    more = command.more_seed_settings(table)
+    assert [record.setting for record in table["more seeds"].records] == more
 
 
 def drawn_row(parts: dict[str, Ablation]) -> tuple[str, Record, int]:

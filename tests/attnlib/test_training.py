@@ -250,7 +250,8 @@ def test_float32_stays_float32():
         exact = initial_parameters(SMALL, 3, rule, rng=np.random.default_rng(5))
         result = loss_and_gradients(parameters, batch, rule)
         wanted = loss_and_gradients(exact, example(), rule)
-        for optimizer in (Sgd(0.1, 0.9), Adam(0.1)):
+        usual = {"clip": 0.01, "warm_up": 2, "decay": 0.1}
+        for optimizer in (Sgd(0.1, 0.9), Adam(0.1), Sgd(0.1, **usual), Adam(0.1, **usual)):
             stepped, state = optimizer_step(
                 optimizer, parameters, result.parameters, initial_state(parameters)
             )
@@ -265,7 +266,7 @@ def test_nothing_given_is_changed():
     batch, parameters = example(), initial_parameters(SMALL, 3, rng=np.random.default_rng(5))
     before = [array.copy() for array in (*batch, *parameters.values())]
     state = initial_state(parameters)
-    for optimizer in (Sgd(0.1, 0.9), Adam(0.1)):
+    for optimizer in (Sgd(0.1, 0.9), Adam(0.1), Sgd(0.1, clip=0.01, decay=0.1)):
         training_step(parameters, batch, None, optimizer, state)
     assert state.steps == 0
     assert not any(array.any() for array in (*state.first.values(), *state.second.values()))
@@ -379,6 +380,56 @@ def test_adam_by_its_weighted_means():
         assert np.allclose(parameters["query"], expected, rtol=1e-12)
         assert np.allclose(parameters["key"], 3 * expected, rtol=1e-12)
     assert state.steps == 5
+
+
+@pytest.mark.parametrize("make", [Sgd, Adam])
+def test_clipping_shortens_all_gradients_by_one_factor(make):
+    rng = np.random.default_rng(10)
+    long = {"query": rng.standard_normal((2, 3)), "gain": np.array(1.5)}
+    length = np.linalg.norm([*long["query"].flat, long["gain"]])
+    weights = {name: np.ones_like(gradient) for name, gradient in long.items()}
+    for limit, factor in ((0.3, 0.3 / length), (length * 1.001, 1.0), (length / 1.001, 1 / 1.001)):
+        shortened = {name: np.asarray(factor * gradient) for name, gradient in long.items()}
+        clipped, plain = make(0.1, clip=limit), make(0.1)
+        one = optimizer_step(clipped, weights, long, initial_state(weights))
+        other = optimizer_step(plain, weights, shortened, initial_state(weights))
+        for name in weights:
+            assert one[0][name] == pytest.approx(other[0][name], rel=1e-14)
+            assert one[1].first[name] == pytest.approx(other[1].first[name], rel=1e-14)
+            assert one[1].second[name] == pytest.approx(other[1].second[name], rel=1e-14)
+
+
+def test_a_gradient_of_zero_is_not_clipped():
+    zero = {"query": np.zeros(2)}
+    stepped, _ = optimizer_step(Sgd(1, clip=1), {"query": np.ones(2)}, zero, initial_state(zero))
+    assert stepped["query"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("make", [Sgd, Adam])
+def test_the_rate_is_warmed_up(make):
+    gradients = np.random.default_rng(11).standard_normal((5, 3))
+    warm, plain = make(0.3, multipliers={"query": 2.0}, warm_up=3), make(0.3)
+    weights = {"query": np.zeros(3)}
+    state = other = initial_state(weights)
+    for step, gradient in enumerate(gradients, 1):
+        moved, state = optimizer_step(warm, weights, {"query": gradient}, state)
+        usual, other = optimizer_step(plain, weights, {"query": gradient}, other)
+        share = {1: 1 / 3, 2: 2 / 3}.get(step, 1)
+        assert moved["query"] == pytest.approx(2 * share * usual["query"], rel=1e-14)
+
+
+@pytest.mark.parametrize("make", [Sgd, Adam])
+def test_weights_decay_beside_the_gradient(make):
+    weights, gradient = {"query": np.array([2.0, -3.0])}, {"query": np.array([0.5, 0.1])}
+    options = {"multipliers": {"query": 3.0}, "warm_up": 2}
+    decaying, plain = make(0.1, decay=0.25, **options), make(0.1, **options)
+    one, other = (
+        optimizer_step(optimizer, weights, gradient, initial_state(weights))
+        for optimizer in (decaying, plain)
+    )
+    lost = 0.1 * 3.0 / 2 * 0.25 * weights["query"]
+    assert one[0]["query"] == pytest.approx(other[0]["query"] - lost, rel=1e-14)
+    assert (one[1].first["query"] == other[1].first["query"]).all()
 
 
 def losses(d_k, scale, optimizer, **options):
@@ -660,6 +711,11 @@ WRONG = {
     "beta2": (lambda: Adam(1, beta2=-1), ValueError, "beta2", "-1"),
     "epsilon": (lambda: Adam(1, epsilon=-1e-9), ValueError, "epsilon", "-1e-09"),
     "multiplier": (lambda: Sgd(1, 0, {"key": 0}), ValueError, "multipliers", "0"),
+    "no length to clip to": (lambda: Sgd(1, clip=0), ValueError, "clip", "0"),
+    "a length as text": (lambda: Adam(1, clip="1"), TypeError, "clip", "'1'"),
+    "half a step": (lambda: Adam(1, warm_up=0.5), TypeError, "warm_up", "0.5"),
+    "negative warm-up": (lambda: Sgd(1, warm_up=-1), ValueError, "warm_up", "-1"),
+    "growth": (lambda: Sgd(1, decay=-0.1), ValueError, "decay", "-0.1"),
     "multiplier for nothing": (
         lambda: training_step(
             WEIGHTS, example(), None, Sgd(1, 0, {"gain": 2}), initial_state(WEIGHTS)
