@@ -28,7 +28,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,7 @@ def sentence(text: str, start: int, end: int) -> str:
     return " ".join(f"…{before[-45:]}{text[start:end]}{after[:25]}…".split())
 
 
+@cache
 def is_computed(template: str) -> bool:
     """Say whether every field of a template asks for something that a cell has made.
 
@@ -147,6 +148,7 @@ def _names(expression: ast.expr) -> set[str]:
     return {name for name in asked if not hasattr(builtins, name)}
 
 
+@cache
 def typed(template: str) -> list[str]:
     """Return the numbers that a template types beside its fields, except a bare 0, 1 or 2.
 
@@ -268,31 +270,39 @@ def _unbound(passage: Passage, waiting: Sequence[Numeral]) -> Iterator[Problem]:
             yield Problem(passage.where, f"nothing binds {numeral.text} in «{around}»; {HOW}")
 
 
-def _bind(
-    passage: Passage, waiting: list[Numeral], binding: Binding, values: Values
-) -> Iterator[Problem]:
+def _shown(passage: Passage, waiting: Sequence[Numeral], binding: Binding) -> str:
+    """Return a binding with the numeral before it, to find it by."""
     shown = f"<!-- {binding.template} -->"
-    if waiting:
-        last = waiting[-1]
-        shown = f"{last.text}{shown} in «{sentence(passage.text, last.start, last.end)}»"
+    if not waiting:
+        return shown
+    last = waiting[-1]
+    return f"{last.text}{shown} in «{sentence(passage.text, last.start, last.end)}»"
+
+
+def _fault(binding: Binding, values: Values) -> str:
+    """Return what is wrong with a binding whatever the text says, or nothing."""
     value = values.get(binding, "!it was not evaluated")
     if binding.moment < 0:
         value = f"!no cell runs before it; begin it with {BELOW}"
     if value.startswith("!"):
-        yield Problem(passage.where, f"{shown} has no value: {value[1:]}")
-        return
+        return f"has no value: {value[1:]}"
     if not is_computed(binding.template):
-        yield Problem(passage.where, f"{shown} asks for nothing that a cell has made")
-        return
+        return "asks for nothing that a cell has made"
     if found := typed(binding.template):
-        yield Problem(passage.where, f"{shown} types {', '.join(found)} and does not compute it")
+        return f"types {', '.join(found)} and does not compute it"
+    return "" if numbers(value) else f"gives «{value}», which is no number"
+
+
+def _bind(
+    passage: Passage, waiting: list[Numeral], binding: Binding, values: Values
+) -> Iterator[Problem]:
+    if found := _fault(binding, values):
+        yield Problem(passage.where, f"{_shown(passage, waiting, binding)} {found}")
         return
-    wanted = numbers(value)
-    if not wanted:
-        yield Problem(passage.where, f"{shown} gives «{value}», which is no number")
-        return
+    wanted = numbers(values[binding])
     taken = _aligned(waiting, wanted)
     if len(taken) < len(wanted):
+        shown = _shown(passage, waiting, binding)
         yield Problem(
             passage.where, f"{shown} gives {', '.join(wanted)}, and fewer numerals are before it"
         )

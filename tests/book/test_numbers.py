@@ -47,7 +47,7 @@ def unnoticed_numerals(content: nbformat.NotebookNode, values: Values) -> Iterat
     for passage in page.passages:
         for numeral in passage.numerals:
             for text in altered_digits(passage.text, numeral.start, numeral.end):
-                if not list(compare(page.with_text(passage, text), values)):
+                if not any(compare(page.with_text(passage, text), values)):
                     yield f"{passage.where}: {numeral.text} altered to «{text[:60]}»"
 
 
@@ -60,7 +60,7 @@ def unnoticed_values(content: nbformat.NotebookNode, values: Values) -> Iterator
                 start, end = found.span()
                 structure = (value[:start] + digit + value[end:] for digit in "012")
                 for other in (*altered_digits(value, start, end), *structure):
-                    if numerals_of(other) != numerals_of(value) and not list(
+                    if numerals_of(other) != numerals_of(value) and not any(
                         compare(passage, {**values, binding: other})
                     ):
                         yield f"{passage.where}: {binding.template} giving {other}"
