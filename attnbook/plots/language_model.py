@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from attnbook.plots import style
 
 
-@style.drawn("on the page about a language model")
+@style.drawn("on the page on the language model")
 def language_curves(
     titles: Sequence[str],
     steps: Sequence[int],
@@ -51,7 +51,7 @@ def language_curves(
     return figure
 
 
-@style.drawn("on the page about a language model")
+@style.drawn("on the page on the language model")
 def loss_by_spread(
     groups: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     references: Sequence[tuple[str, float]],
