@@ -135,7 +135,7 @@ class Setting:
         """Check what would otherwise fail in a worker."""
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(f"optimizer must be one of {list(OPTIMIZERS)}; got {self.optimizer!r}")
-        for name, least in (("d_k", 1), ("steps", 0), ("group_size", 1), ("n_groups", 1)):
+        for name, least in (("d_k", 1), ("steps", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least=least))
         for name in ("rate", "initial_gain", "query_key_rate"):
             number = real_number(name, getattr(self, name), positive=True)
@@ -143,9 +143,12 @@ class Setting:
         if self.record_at is not None:
             steps = tuple(whole_number("record_at", step, least=0) for step in self.record_at)
             object.__setattr__(self, "record_at", steps)
-        # these check the rest
-        self._made_optimizer()
-        GroupMeanTask(n_groups=self.n_groups, group_size=self.group_size)
+        for made, names in (
+            (self.task, ("n_groups", "group_size")),
+            (self._made_optimizer(), ("clip", "warm_up", "decay")),
+        ):
+            for name in names:
+                object.__setattr__(self, name, getattr(made, name))
 
     @property
     def task(self) -> GroupMeanTask:
