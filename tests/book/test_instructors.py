@@ -32,7 +32,7 @@ def misnamed(page: str) -> list[str]:
     wrong = []
     for link in SECTION.finditer(page):
         sections = BOOK.page(link["page"]).sections
-        titles = [section.title for section in sections if section.level == 2]
+        titles = [section.title for section in sections if section.level in {2, 3}]
         anchors = {"-".join(re.findall(r"[\w-]+", title.lower())): title for title in titles}
         if not anchors.get(link["anchor"], "").startswith(link["words"]):
             wrong.append(f"{PAGE_NAME}: {link[0]}; the sections there are {titles}")
