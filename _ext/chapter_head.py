@@ -150,7 +150,8 @@ class ChapterList(SphinxDirective):
         listed = list(chapters(self.env.app).values())
         self.env.note_dependency(str(told(self.env.app)))
         source = self.env.doc2path(self.env.docname)
-        core, whole = sum(p.core_minutes for p in listed), sum(p.minutes for p in listed) / 60
+        core = sum(p.core_minutes for p in listed if p.core_minutes < p.minutes)
+        whole = sum(p.minutes for p in listed) / 60
         total = f"The core takes {core} minutes, all of it {whole:.0f} hours without the exercises."
         lines = [*self.lines(listed), "", total]
         self.state.nested_parse(StringList(lines, source), 0, box)

@@ -259,17 +259,18 @@ class Page:
                 if source.strip():
                     yield title, nbformat.from_dict({**cell, "source": source})
 
+    def _read(self) -> Iterator[tuple[str, NotebookNode]]:
+        for title, cell in self._pieces():
+            if title != EXERCISES and not tags(cell) & {"ask", "answer"}:
+                yield title, cell
+
     def main_path(self) -> list[NotebookNode]:
         """Return the cells outside the section of exercises, without those that only ask."""
-        return [
-            cell
-            for title, cell in self._pieces()
-            if title != EXERCISES and not tags(cell) & {"ask", "answer"}
-        ]
+        return [cell for _, cell in self._read()]
 
     def core(self) -> list[NotebookNode]:
-        """Return the cells above the section "Deeper": all that the next chapter builds on."""
-        return [cell for _, cell in takewhile(lambda piece: piece[0] != DEEPER, self._pieces())]
+        """Return those above the section "Deeper": all that the next chapter builds on."""
+        return [cell for _, cell in takewhile(lambda piece: piece[0] != DEEPER, self._read())]
 
     @cached_property
     def core_minutes(self) -> int:
