@@ -135,6 +135,18 @@ def review_questions(cells: Iterable[NotebookNode]) -> list[tuple[str, str]]:
     ]
 
 
+def shown_code(cells: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
+    """Yield the cells whose code a page shows before anything is opened."""
+    solving = False
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            for block in blocks(cell.source):
+                if block.kind.startswith("solution-"):
+                    solving = block.kind == "solution-start"
+        elif not solving and not tags(cell) & (UNSEEN | {"ask"}):
+            yield cell
+
+
 class Page:
     """A page of the book: a notebook or a text.
 

@@ -13,11 +13,10 @@ from statistics import quantiles
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from book.model import Book, tags  # noqa: E402
+from book.model import UNSEEN, Book, shown_code, tags  # noqa: E402
 from book.numbers import Notebook  # noqa: E402
 from tools import imports, repository  # noqa: E402
 
-FOLDED = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
 PROGRAM = {".css", ".js", ".mk", ".py", ".sh"}
 WIDTH = 72
 MOST_OF_ATTNLIB = 6500
@@ -64,8 +63,8 @@ def cells(book: Book) -> dict[str, str]:
         for cell in page.cells
         if cell.cell_type == "code" and "answer" not in tags(cell)
     ]
-    folded = sum(len(lines) for cell, lines in code if tags(cell) & FOLDED)
-    seen = [lines for cell, lines in code if not tags(cell) & FOLDED]
+    folded = sum(len(lines) for cell, lines in code if tags(cell) & UNSEEN)
+    seen = [cell.source.splitlines() for page in book.notebooks for cell in shown_code(page.cells)]
     wide = sum(len(line) > WIDTH for lines in seen for line in lines)
     tenths = quantiles([len(lines) for lines in seen], n=10)
     return {

@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
-from book.markdown import blocks
-from book.model import DEEPER, UNSEEN, Figure, Page, figure_of, review_questions, tags
+from book.model import DEEPER, Figure, Page, figure_of, review_questions, shown_code, tags
 from book.stored import fold
 from tests.book.notebooks import (
     CHAPTERS,
@@ -166,18 +165,6 @@ def words_in(cells: Iterable[nbformat.NotebookNode]) -> int:
     return sum(len(visible_words(text).split()) for text in texts)
 
 
-def seen(cells: Iterable[nbformat.NotebookNode]) -> Iterator[nbformat.NotebookNode]:
-    """Yield the cells whose code a page shows before anything is opened."""
-    solving = False
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            for block in blocks(cell.source):
-                if block.kind.startswith("solution-"):
-                    solving = block.kind == "solution-start"
-        elif not solving and not tags(cell) & (UNSEEN | {"ask"}):
-            yield cell
-
-
 def size_problems(content: nbformat.NotebookNode) -> list[str]:
     """Hold the chapter to one question: so many words and figures at most, without exercises."""
     cells = Page("page", Path("page.ipynb"), notebook=content).main_path()
@@ -196,7 +183,7 @@ def core_problems(content: nbformat.NotebookNode) -> list[str]:
         problems.append(f"{words} words in the core")
     if sum("predict" in tags(cell) for cell in core) != 1:
         problems.append("not one prediction in the core")
-    if len(list(seen(core))) > 1:
+    if len(list(shown_code(core))) > 1:
         problems.append("more than one visible cell in the core")
     if not any("## Takeaways" in cell.source for cell in core):
         problems.append("the takeaways are not in the core")
@@ -209,7 +196,7 @@ def core_problems(content: nbformat.NotebookNode) -> list[str]:
 def code_problems(content: nbformat.NotebookNode) -> list[str]:
     """Hold visible cells to what a phone shows and a reader reads."""
     problems = []
-    for cell in seen(content.cells):
+    for cell in shown_code(content.cells):
         lines, number = cell.source.splitlines(), content.cells.index(cell) + 1
         if len(lines) > LONGEST:
             problems.append(f"cell {number} has {len(lines)} lines")
