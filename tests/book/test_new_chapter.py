@@ -50,7 +50,10 @@ ENDING = """## Takeaways
 - Two.
 - It is 99<!-- {ten} -->.
 
-## Read more
+## Recall
+
+""" + "\n\n".join([":::{admonition} Why?\n:class: dropdown recall\nBecause.\n:::"] * 3)
+READINGS = """## Read more
 
 - {cite}`vaswani2017attention` – says it.
 - {cite:t}`vaswani2017attention` – again."""
@@ -58,7 +61,6 @@ ENDING = """## Takeaways
 
 def chapter() -> nbformat.NotebookNode:
     """Write a chapter as a new author would, one of its numbers wrong."""
-    more = [cell for _ in range(2) for cell in (QUESTION, code("print(ten)"), "It is said.")]
     made = notebook(
         OPENING,
         code(IMPORTS, tags=["hide-input"], code_prompt_show="Imports"),
@@ -66,8 +68,10 @@ def chapter() -> nbformat.NotebookNode:
         code(CHOICE, tags=["predict", "remove-input"]),
         code("ten = 2 * five\nten"),
         "It is 7<!-- {ten} -->, $2 \\cdot 5$<!-- {five} -->.\n\n$$\nx = 1\n$$ (eq-linear)",
-        *more,
+        "word " * 440,
         ENDING,
+        "## Deeper\n\nMore.",
+        READINGS,
         description="What is left of attention if nothing is exponentiated.",
     )
     card = {"large": "8", "words": "is twice 5"}
