@@ -41,15 +41,20 @@ class Sweep:
         runs = self.settings[rule, initial, d_k, True]["spread"]
         return float(np.mean([run[str(step)] for run in runs]))
 
-    def inside(self, rule: str, initial: str, what: str, *, step: int) -> float:
-        """Return a mean over heads and rows for the first seed of the widest heads."""
+    def inside(
+        self, rule: str, initial: str, what: str, *, step: int, layer: int | None = None
+    ) -> float:
+        """Return a mean over heads and rows, for the first seed of the widest heads."""
         layers = self.settings[rule, initial, 128, True]["first seed"]["inspected"][str(step)]
-        return float(np.mean([value for layer in layers for value in layer[what]]))
+        chosen = layers if layer is None else [layers[layer]]
+        return float(np.mean([value for one in chosen for value in one[what]]))
 
-    def gradient(self, rule: str, initial: str, of: str, *, step: int) -> float:
-        """Return the norm of a gradient over both layers, for the first seed."""
+    def gradient(
+        self, rule: str, initial: str, of: str, *, step: int, layer: int | None = None
+    ) -> float:
+        """Return the norm of a gradient over both layers or in one, for the first seed."""
         norms = self.settings[rule, initial, 128, True]["first seed"]["gradients"][str(step)][of]
-        return float(np.linalg.norm(norms))
+        return float(np.linalg.norm(norms if layer is None else norms[layer]))
 
     def by_rule(self) -> dict[str, tuple[list[float], list[float]]]:
         """Return for each rule the spreads at the start and the mean losses in the end."""
