@@ -1,8 +1,8 @@
 """Let readers recall a chapter, at its end and again after days, and count their predictions.
 
-Below the review questions of a chapter is room for what ``memory.js`` says; the landing page has
-room for the questions that are due. All of it stays in the reader's browser. The build also writes
-the questions into one file that Anki imports.
+``memory.js`` says below the review questions of a chapter how many predictions were right, and on
+the landing page which questions are due. All of it stays in the reader's browser. The build also
+writes the questions into one file that Anki imports.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from sphinx.builders import Builder
 
 DECK = "_static/review-questions.txt"
-DUE = '<p class="recall-due" hidden></p>'
 NOTE = (
-    '<p class="tally" hidden></p><p class="recall-note">Say whether you knew it, and the landing '
+    '<p class="recall-note">Say whether you knew it, and the landing '
     'page offers the question again after some days.</p><p><a href="{deck}" download>All review '
     "questions for Anki</a></p>"
 )
@@ -62,11 +61,8 @@ def write_deck(app: Sphinx, builder: Builder) -> None:
         atomic_write(Path(builder.outdir) / DECK, deck(book_in(Path(app.srcdir))))
 
 
-def add_rooms(app: Sphinx, document: nodes.document, page: str) -> None:
-    """Put in the rooms for what the script says."""
-    for box in document.findall(nodes.container):
-        if page == app.config["root_doc"] and "chapter-list" in box["classes"]:
-            box.insert(0, nodes.raw("", DUE, format="html"))
+def add_note(_app: Sphinx, document: nodes.document, page: str) -> None:
+    """Say below the review questions how they come again."""
     for section in document.findall(nodes.section):
         if "recall" in section["ids"]:
             note = NOTE.format(deck="../" * page.count("/") + DECK)
@@ -76,6 +72,6 @@ def add_rooms(app: Sphinx, document: nodes.document, page: str) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     rebuild_when_changed(app, "html", __file__)
-    app.connect("doctree-resolved", add_rooms)
+    app.connect("doctree-resolved", add_note)
     app.connect("write-started", write_deck)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

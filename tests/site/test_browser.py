@@ -326,7 +326,7 @@ class TestPages:
             found += inaccessible(seen.page, looks)
         assert not found, "\n".join(found)
 
-    @pytest.mark.parametrize("place", ["run-the-ablation", "watch-the-gradient", "takeaways"])
+    @pytest.mark.parametrize("place", ["read-the-whole-table", "watch-the-gradient", "takeaways"])
     def test_a_link_into_a_long_page_arrives_where_it_points(
         self, browser: Browser, site: Path, place: str
     ) -> None:

@@ -55,17 +55,20 @@ def address(site: Path) -> Iterator[str]:
         yield address
 
 
+MOVING = ".live-figure:has(input[type=range])"
+
+
 def walk(page: Page, start: str) -> None:
     """Use what pages have: figures, switches, dialogs, copies, and the search to its result."""
     page.goto(f"{start}/{CHAPTER}")
     assert page.evaluate("[...document.fonts].length") > 0
     page.locator("button.theme-switch-button").click()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    figure = page.locator(".live-figure").first
+    figure = page.locator(MOVING).first
     before = figure.inner_text()
     figure.locator("input[type=range]").first.press("ArrowRight")
-    changed = "(before) => document.querySelector('.live-figure').innerText !== before"
-    wait_until(page, changed, before)
+    changed = "([figure, before]) => document.querySelector(figure).innerText !== before"
+    wait_until(page, changed, [MOVING, before])
     page.locator(".exercise select").first.select_option("solved")
     page.locator("details.dropdown > summary").first.click()
     assert page.locator("details.dropdown").first.get_attribute("open") is not None

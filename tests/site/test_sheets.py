@@ -173,7 +173,7 @@ def test_a_page_brings_its_sheet_and_every_icon_that_it_shows(site: Path, name: 
 @pytest.mark.parametrize("name", ["index.html", *CONTENT])
 def test_pictures_have_a_size_and_those_far_down_wait(site: Path, name: str) -> None:
     figures = list(pages.parse(site / name).select("article img"))
-    assert figures or "10_" in name
+    assert figures or "10_" in name or name == "index.html"
     for image in figures:
         assert str(image["src"]).endswith(".webp")
         with Image.open((site / name).parent / str(image["src"])) as opened:

@@ -33,8 +33,13 @@ const change = (alter) => {
 const forms = [...document.querySelectorAll("form.prediction")];
 const showTally = () => {
   const answers = Object.values(read()?.[own]?.predicted ?? {});
-  for (const tally of document.querySelectorAll(".tally")) {
-    tally.hidden = !answers.length;
+  const note = document.querySelector(".recall-note");
+  if (note && answers.length) {
+    let tally = document.querySelector(".tally");
+    if (!tally) {
+      tally = Object.assign(document.createElement("p"), { className: "tally" });
+      note.before(tally);
+    }
     tally.textContent = `You predicted ${answers.filter((right) => right).length} of ` +
       `${answers.length} right, of ${forms.length} on this page.`;
   }
@@ -70,8 +75,10 @@ const due = Object.entries(read() ?? {}).flatMap(([page, { title, recalled = {} 
   const count = Object.values(recalled).filter((one) => one.due <= Date.now()).length;
   return count ? [[page, title, count]] : [];
 });
-for (const room of document.querySelectorAll(".recall-due")) {
-  room.hidden = !due.length;
+const list = document.querySelector(".chapter-list");
+if (list && due.length) {
+  const room = Object.assign(document.createElement("p"), { className: "recall-due" });
+  list.before(room);
   room.append("Due for review: ", ...due.flatMap(([page, title, count], place) => {
     const link = Object.assign(document.createElement("a"), { href: `${page}#recall` });
     link.textContent = `${title} (${count})`;
