@@ -1,7 +1,7 @@
 // The figure in which a reader looks into the heads of two small trained models; see
 // trained_head.py. Of the scores, which are in the page, it reads those that it shows.
 
-const [LINES, HEADS, LENGTH, ROOT, FINE, CELL] = [12, 4, 24, 8, 200, 10];
+const [LINES, HEADS, LENGTH, FACTOR, FINE, CELL] = [12, 4, 24, 8, 200, 10];
 const MODELS = ["divided", "undivided"];
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const SWITCHES = ["Take this head’s division away", "Give this head the division"];
@@ -42,7 +42,7 @@ function render({ model, el }) {
     const [head, at] = [heads.indexOf(state.head), lines.indexOf(line)];
     const divides = (how === 0) !== switched;
     const rows = rowsOf(
-      scores, ((how * HEADS + head) * LINES + at) * LENGTH * (LENGTH + 1) / 2, divides ? 1 : ROOT);
+      scores, ((how * HEADS + head) * LINES + at) * LENGTH * (LENGTH + 1) / 2, divides ? 1 : FACTOR);
     form.querySelector(".switch span").textContent = SWITCHES[how];
     room.className = `trained ${armOf(divides)}`;
     room.querySelector("svg").setAttribute("class", armOf(divides));
