@@ -78,7 +78,7 @@ REACHABLE = """() => [...document.querySelectorAll(
   .filter((node) => node.tabIndex >= 0 && !node.disabled && !node.closest("dialog:not([open])"))
   .filter((node) => node.checkVisibility({ checkVisibilityCSS: true }))
   .filter((node) => !(node.type === "radio" && !node.checked &&
-    [...document.getElementsByName(node.name)].indexOf(node) > 0))
+    [...node.form.elements].filter(({ name }) => name === node.name).indexOf(node) > 0))
   .filter((node) => !node.matches(UNFOLDS))
   .length""".replace("UNFOLDS", UNFOLDS)
 # What stands where in the window.
