@@ -12,6 +12,7 @@ import pytest
 from filelock import FileLock
 from numpy.testing import assert_allclose
 
+from attnbook.chapters.language_model import NOT_DIVIDED, UNIT, Sweep
 from tests.book.notebooks import ROOT
 
 TABLE = ROOT / "data" / "language.json"
@@ -81,3 +82,29 @@ def test_the_rule_changes_the_first_spread_by_its_factor_alone(table: dict[str, 
         d_k = rest[1]
         factor = np.sqrt(d_k) if rule == "1" else 1 / np.sqrt(d_k)
         assert_allclose(first[rule, *rest], factor * divided, rtol=1e-3)
+
+
+def test_the_page_finds_runs_by_their_names(table: dict[str, Any]) -> None:
+    sweep = Sweep(str(TABLE))
+    for entry in table["settings"]:
+        name = [entry[key] for key in COMPARED[:3]]
+        how = entry["as_in_practice"]
+        assert sweep.last(*name, in_practice=how).tolist() == [run[-1] for run in entry["loss"]]
+        if how:
+            spreads = [run["600"] for run in entry["spread"]]
+            assert_allclose(sweep.spread(*name, step=600), sum(spreads) / len(spreads))
+    first = next(one for one in table["settings"] if one["rule"] == NOT_DIVIDED)
+    found = first["first seed"]
+    upper, lower = (layer["top weight"][0] for layer in found["inspected"]["300"])
+    assert_allclose(sweep.inside(NOT_DIVIDED, UNIT, "top weight", step=300), (upper + lower) / 2)
+    assert sweep.inside(NOT_DIVIDED, UNIT, "top weight", step=300, layer=1) == lower
+    norms = found["gradients"]["300"]["values"]
+    assert_allclose(
+        sweep.gradient(NOT_DIVIDED, UNIT, "values", step=300) ** 2, norms[0] ** 2 + norms[1] ** 2
+    )
+    assert sweep.gradient(NOT_DIVIDED, UNIT, "values", step=300, layer=0) == norms[0]
+    assert sweep.baseline("pairs") == table["without a model"]["pairs"]
+    practiced = [one for one in table["settings"] if one["as_in_practice"]]
+    assert sum(len(losses) for _, losses in sweep.by_rule().values()) == len(practiced)
+    assert len(sweep.ends_below(1e9, 128)) == sum(one["d_k"] == 128 for one in practiced)
+    assert sweep.ends_below(0, 128) == []
