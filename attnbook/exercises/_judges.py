@@ -163,7 +163,7 @@ def between(value: float, right: float) -> str:
 class Judge:
     """One part of an exercise: what it asks for, and how an answer is judged.
 
-    `wanted` is what the answer is to be, as a phrase behind "put" and "asked is": "the standard
+    `wanted` is what the answer is to be, as a phrase behind "put" and "we want": "the standard
     deviation of q·k". `mistakes` are wrong answers that people give, each with what is said to
     them, and `praise` is added to a right answer.
     """
@@ -204,7 +204,7 @@ class Judge:
 
     def wrong(self, words: str) -> Feedback:
         """Return the feedback to a wrong answer, with what is asked behind it."""
-        return Feedback(False, f"{words} Asked is {self.wanted}.")
+        return Feedback(False, f"{words} We want {self.wanted}.")
 
     def mistake(self, is_made: Callable[[Any], bool]) -> Feedback | None:
         """Return the feedback to the first known mistake that was made, if it is one."""
@@ -418,7 +418,7 @@ class Function(Judge):
         if result is ...:
             raise StillOpen
         if is_open(result):
-            raise Unfit(f"Your function returned {result!r}. Asked is {self.wanted}.")
+            raise Unfit(f"Your function returned {result!r}. We want {self.wanted}.")
         try:
             return plain_array(result)
         except Unfit as unfit:

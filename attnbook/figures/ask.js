@@ -43,7 +43,7 @@ function judgeNumber({ wanted, right, room, mistakes, digits, nearly, praise }, 
   const rounded = nearly && value === Number(value.toPrecision(nearly));
   const more = rounded && off <= 10 * room ? " Nearly: give more digits." : "";
   return ["wrong",
-    `${shown(value, 6)} is ${between(value, right)}.${more} Asked is ${wanted}.`];
+    `${shown(value, 6)} is ${between(value, right)}.${more} We want ${wanted}.`];
 }
 
 function judge(part, unclear, text) {
