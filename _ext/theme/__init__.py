@@ -69,9 +69,7 @@ def correction_links(
     change = (
         f"{repository}/edit/{branch}/{source}"
         if source.endswith(".md")
-        else new_issue(
-            f"Change “{title}”", "What stands there:", "What should stand there, and why:"
-        )
+        else new_issue(f"Change “{title}”", "What the page says:", "What it should say, and why:")
     )
     return {
         "Suggest a change to this page": change,

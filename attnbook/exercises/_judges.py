@@ -418,7 +418,7 @@ class Function(Judge):
         if result is ...:
             raise StillOpen
         if is_open(result):
-            raise Unfit(f"Your function returned {result!r}. We want {self.wanted}.")
+            raise Unfit(f"Your function returned {result!r}.")
         try:
             return plain_array(result)
         except Unfit as unfit:

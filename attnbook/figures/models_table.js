@@ -44,7 +44,7 @@ function render({ model, el }) {
     const shown = `${count} of ${lines.length} lines` +
       (filters && `: ${count ? "each" : "none"} ${filters}`);
     if (!count) return `${shown}. Change the filter or press Reset.`;
-    if (!sort) return `${shown}. They stand as listed: by year, with families together.`;
+    if (!sort) return `${shown}. The order is by year, with families together.`;
     return `${shown}. Sorted by “${heads()[names.indexOf(sort)].dataset.label}”, ${way}.`;
   };
   const stop = connect({ model, el }, ["sort", "descending", "text", "scheme"], draw);

@@ -267,7 +267,7 @@ class ModelsTable(LiveFigure):
         if not count:
             return f"{shown}. Change the filter or press Reset."
         if not self.sort:
-            return f"{shown}. They stand as listed: by year, with families together."
+            return f"{shown}. The order is by year, with families together."
         way = "descending" if self.descending else "ascending"
         return f"{shown}. Sorted by “{SORTED_BY[self.sort][0]}”, {way}."
 

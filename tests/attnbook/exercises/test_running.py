@@ -173,8 +173,8 @@ class TestWords:
     @pytest.mark.parametrize(
         ("value", "words"),
         [
-            (-4, "-4 is not right: the sign is wrong. Asked"),
-            (19364, "19364 is more than ten times too large. Asked"),
+            (-4, "-4 is not right: the sign is wrong. We want"),
+            (19364, "19364 is more than ten times too large. We want"),
             (np.array(None), "None came"),
         ],
     )

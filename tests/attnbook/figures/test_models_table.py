@@ -151,9 +151,7 @@ class TestFilter:
 
 class TestWords:
     def test_they_say_how_many_why_and_in_which_order(self):
-        assert table().words() == (
-            "66 of 66 lines. They stand as listed: by year, with families together."
-        )
+        assert table().words() == ("66 of 66 lines. The order is by year, with families together.")
         assert table(
             scheme="q/k norm", text=" gemma  3", sort="times", descending=True
         ).words() == (
