@@ -30,6 +30,11 @@ FIRST = (
 )
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Start a worker more than there are cores: browsers and sandboxes often wait."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put what takes minutes first and what looks at the build last.
 

@@ -347,7 +347,7 @@ class TestWords:
             seen.page.keyboard.press("Shift+Tab")
             seen.page.keyboard.press("Tab")
             assert word.evaluate(FOCUSED)
-            assert note.inner_text().startswith("A vector that says what is asked.")
+            assert note.inner_text().startswith("A vector that says what is sought.")
             assert word.get_attribute("aria-describedby") == "term-note"
             assert note.get_attribute("role") == "tooltip"
             assert violations(seen.page, "color-contrast", "aria-tooltip-name", "region") == []
