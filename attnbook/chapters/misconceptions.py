@@ -15,7 +15,6 @@ from attnbook.sweeps import load_ablation
 from attnlib import (
     INITIALIZERS,
     entropy,
-    general_score_moments,
     predict_variances,
     sample_key_gradients,
     sample_query_gradients,
@@ -26,16 +25,6 @@ from attnlib import (
 def load_table(path: str | os.PathLike[str]) -> Table:
     """Read the committed sweep of the chapter on training."""
     return Table(load_ablation(path))
-
-
-def changed_variances() -> dict[str, float]:
-    """Return the exact variance of a score at d_k = 64 after each of three changes."""
-    tied = np.kron(np.eye(4), np.ones((16, 16)))
-    return {
-        "the mean of one half": 64 * (1 + 2 * 0.5**2),
-        "the groups of equal numbers": general_score_moments(tied, tied)[1],
-        "the correlation with the query": 64 * (1 + 0.5**2),
-    }
 
 
 def gradient_changes() -> dict[str, float]:
@@ -139,19 +128,3 @@ def head_width(models: Iterable[Mapping[str, Any]], *beginnings: str) -> int:
         model["d_k"] for model in models if "d_k" in model and model["name"].startswith(beginnings)
     }
     return width
-
-
-def named(models: Iterable[Mapping[str, Any]], beginning: str, width: int) -> str:
-    """Return the name of the one model that begins so and has heads of this width.
-
-    Examples
-    --------
-    >>> named([{"name": "One", "d_k": 64}, {"name": "One 2", "d_k": 96}], "One", 96)
-    'One 2'
-    """
-    (name,) = (
-        model["name"]
-        for model in models
-        if model.get("d_k") == width and model["name"].startswith(beginning)
-    )
-    return name

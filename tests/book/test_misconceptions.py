@@ -217,7 +217,7 @@ TRUE_IN: dict[str, list[World]] = {
     r"Every model divides by $\sqrt{d_k}$": [
         World(names={"json": SimpleNamespace(loads=all_divide)}),
     ],
-    "The factor has to stand in the formula": [
+    "The factor has to appear in the formula": [
         World({"(w_q / 8)": "w_q"}),
     ],
     "It is printed, so it has been computed": [
