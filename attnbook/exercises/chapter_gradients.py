@@ -33,7 +33,7 @@ NUDGE = Check(
             (0, CHANGE[1], 0): "The off-diagonal entries are missing: "
             "what one key gains the others lose.",
             tuple(abs(CHANGE)): "The changes must sum to zero: what one key gains the others lose.",
-            tuple(-CHANGE): "The signs are wrong: a key whose score rises gains weight.",
+            tuple(-CHANGE): "The signs are turned around: a key whose score rises gains weight.",
             (
                 CHANGE[0],
                 RISE / TAU * WEIGHTS[1],
