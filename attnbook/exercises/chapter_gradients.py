@@ -27,18 +27,18 @@ NUDGE = Check(
         "the changes of the three weights",
         CHANGE,
         mistakes={
-            tuple(TAU * CHANGE): "The raw score rises, and what softmax is given rises by less: "
+            tuple(TAU * CHANGE): "The raw score rises by this much, the logit by less: "
             "divide by √dₖ.",
             tuple(CHANGE / TAU): "You divided by the width; the scores are divided by its root.",
             (0, CHANGE[1], 0): "The off-diagonal entries are missing: "
             "what one key gains the others lose.",
             tuple(abs(CHANGE)): "The changes must sum to zero: what one key gains the others lose.",
-            tuple(-CHANGE): "The signs are turned round: a key whose score rises gains weight.",
+            tuple(-CHANGE): "The signs are turned around: a key whose score rises gains weight.",
             (
                 CHANGE[0],
                 RISE / TAU * WEIGHTS[1],
                 CHANGE[2],
-            ): "A key's own entry is p(1 − p), not p: it is in the denominator, too.",
+            ): "A key's own entry is p(1 − p), not p: its score is in the denominator, too.",
             tuple(RISE / TAU * np.diag(JACOBIAN)): "This is the diagonal, each weight by its own "
             "score; here one score rises.",
             tuple(RISE / TAU * JACOBIAN[0]): "You raised the first score; the second rises.",
@@ -56,7 +56,7 @@ NUDGE = Check(
             "as the first key has more weight to push with.",
             -RISE * WEIGHTS[0] / WEIGHTS[1]: "The ratio is upside down: "
             "a key with more weight must move less.",
-            STILL / TAU: "This is the change of the logit; that of the raw score is asked.",
+            STILL / TAU: "This is the change of the logit; give the change of the raw score.",
             RISE * (1 - WEIGHTS[1]) / WEIGHTS[0]: "This keeps the second weight, "
             "which has 1 − p in its own entry; the third is to stay.",
         },
@@ -129,12 +129,12 @@ LOG_LOSS = Check(
         SHARE * float(np.linalg.norm(SLOPE)),
         mistakes={
             float(np.linalg.norm(SLOPE)): "This is the length for −ln pₜ; "
-            "that for −pₜ has one factor more.",
+            "the gradient of −pₜ has one factor more.",
             SHARE * (1 - SHARE): "This is the target's own entry; "
             "the leader has one of the same size.",
             SHARE * float(np.abs(SLOPE).sum()): "You added up the entries; "
             "a length is the root of the sum of their squares.",
-            1.0: "This is the derivative by the weight; that by the scores is asked.",
+            1.0: "This is the derivative by the weight; we want it by the scores.",
             SHARE**2 * float(np.linalg.norm(SLOPE) ** 2): "This is the square of the length.",
         },
         praise="No score can move the target's weight any more.",
@@ -161,13 +161,13 @@ LOG_LOSS = Check(
             (lambda scores, target: -_log_loss(scores, target)): "The sign is wrong: "
             "this is the gradient of +ln pₜ.",
             (lambda z, target: softmax(z)[target] * _log_loss(z, target)): "This is the gradient "
-            "of −pₜ; that of −ln pₜ is asked.",
+            "of −pₜ; we want that of −ln pₜ.",
             (lambda scores, target: (softmax(scores) - 1) * _target(scores, target)): "Only the "
             "target's entry is there: every score is in the denominator.",
             (lambda scores, _: softmax(scores)): "This is p for every key; "
             "the target's entry has one subtracted.",
             (lambda scores, _: softmax(scores) - 1): "You subtracted one everywhere; "
-            "only the target's entry has it.",
+            "subtract it from the target's entry only.",
             (lambda scores, target: _log_loss(scores, target - 1 if target else 0)): "The target "
             "is one place off: it counts from zero.",
             (lambda scores, target: _log_loss(scores, target) / len(scores)): "You divided by the "
@@ -355,7 +355,7 @@ LONGEST = Check(
             partial(_keyed, inside=1, outside=1): "You divided by dₖ; "
             "the rule divides by its root.",
             (lambda q, k, u: _keyed(q, k, u, width=len(k))): "You divided by the root of the "
-            "number of keys; take that of the width.",
+            "number of keys; divide by the root of the width.",
             partial(_keyed, mean=lambda _weights, _u: 0.0): "The mean ū is missing: "
             "the off-diagonal entries of the Jacobian bring it.",
             partial(_keyed, mean=lambda _weights, u: u.mean()): "You subtracted the plain mean of "
@@ -363,7 +363,7 @@ LONGEST = Check(
             _diagonal: "You used the diagonal of the Jacobian only; its other entries are missing.",
             (lambda q, k, u: -_keyed(q, k, u)): "The sign is wrong.",
             _by_keys: "This is the gradient on the keys, one row for each; "
-            "that on the query is asked.",
+            "we want the gradient on the query.",
             partial(_keyed, weigh=_overflowing): "The exponential of a large score is infinite: "
             "subtract the largest score first.",
         },
@@ -381,15 +381,15 @@ LONGEST = Check(
             (lambda k, u: _limit(k, u) * math.sqrt(k.shape[-1])): "The division by √dₖ is missing.",
             (lambda k, u: _limit(k, u) / math.sqrt(k.shape[-1])): "You divided by dₖ; "
             "the factor in the gradient is one over its root.",
-            _lengths: "You took the longest key; the largest distance between two keys is asked.",
+            _lengths: "You took the longest key; use the largest distance between two keys.",
             (lambda k, u: 2 * _lengths(k, u)): "Twice the longest key is no less than any "
             "distance, but not the largest distance itself.",
             _box: "This is the diagonal of a box around the keys; "
-            "two keys may not lie at its ends. The largest distance between two keys is asked.",
+            "two keys may not lie at its ends. Use the largest distance between two keys.",
             (lambda k, u: _limit(k, [0, np.abs(u).max()])): "You took the largest |u|; "
-            "the range from the smallest u to the largest is asked.",
+            "use the range from the smallest u to the largest.",
             (lambda k, u: _limit(k, [0, u.std()])): "You took the standard deviation of u "
-            "with even weights; the range is asked, as any weights may occur.",
+            "with even weights; use the range, as any weights may occur.",
         },
         praise="No weights and no query get beyond it, and an even tie reaches it.",
     ),
