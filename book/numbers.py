@@ -394,7 +394,9 @@ def run(notebook: NotebookNode, folder: Path, timeout: int = 120) -> dict[Bindin
         # each kernel would warn that other users of this machine could listen to it
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
     )
-    asyncio.run(client.async_execute())
+    # in a thread whose event loop is new: this one's may run, and its own would not be closed
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, client.async_execute()).result()
     return client.values
 
 
