@@ -220,10 +220,6 @@ class Comparison(NamedTuple):
     entropy: Measured
     max_weight: Measured
 
-    def __str__(self) -> str:
-        """Write a row of the table."""
-        return f"{self.n_keys} | {self.std:g} | {self.squares} | {self.entropy} | {self.max_weight}"
-
 
 def against_formulas(std: float, heights: np.ndarray) -> Comparison:
     """Compare the formulas below or above the freezing line with measured rows.
