@@ -58,7 +58,7 @@ def mark_sentences(_app: Sphinx, document: nodes.document, _page: str) -> None:
 def definitions(glossary: nodes.document) -> dict[str, list[nodes.Node]]:
     """Return what the glossary says about each of its words, by the identifier of the word.
 
-    The chapter that is named at the end of an entry is left out: the note stands in a text, and
+    The chapter that is named at the end of an entry is left out: the note is in a text, and
     holds no link that a keyboard could not reach.
     """
     found: dict[str, list[nodes.Node]] = {}

@@ -191,7 +191,7 @@ def is_ours(name: str) -> bool:
 
 
 def public_names(module: ModuleType) -> tuple[list[str], list[str]]:
-    """Return a module's public names: those that it defines, as they stand in it, and others.
+    """Return a module's public names: those that it defines, in its order, and others.
 
     Its own are in the order of the source, or inside a package in that of its ``__all__``.
 
@@ -211,7 +211,7 @@ def public_names(module: ModuleType) -> tuple[list[str], list[str]]:
 
 
 def _home(module: ModuleType, name: str) -> str:
-    """Return the module that defines a name; a constant belongs where it stands."""
+    """Return the module that defines a name; a constant belongs to the module that has it."""
     return getattr(getattr(module, name), "__module__", module.__name__)
 
 
@@ -388,7 +388,7 @@ def render_signature(
     _arguments: str | None,
     _returns: str | None,
 ) -> tuple[str, str | None] | None:
-    """Show types by the names that the source gives them, not by what these stand for."""
+    """Show types by the names that the source gives them, not by what these mean."""
     if what in {"function", "class", "method"} and is_ours(name):
         return signature_text(member)
     return None

@@ -25,7 +25,7 @@ IN_TEX = {"√dₖ": r"$\sqrt{d_k}$"}
 
 
 class how_to_cite(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes like this
-    """Where the citations of the book shall stand."""
+    """Where the citations of the book go."""
 
 
 @cache
@@ -40,7 +40,7 @@ def year(cited: dict[str, Any]) -> str:
 
 
 def author(cited: dict[str, Any]) -> str:
-    """Return who stands behind the book: one name, that of a group."""
+    """Return the author of the book: one name, that of a group."""
     (one,) = cited["authors"]
     return one["name"]
 
@@ -111,7 +111,7 @@ class HowToCite(SphinxDirective):
 
 
 def fill_in(app: Sphinx, doctree: nodes.document, _page: str) -> None:
-    """Put the citations where the mark stands."""
+    """Put the citations in the place of the mark."""
     for mark in list(doctree.findall(how_to_cite)):
         record.cache_clear()
         cited, address = record(), app.config["html_baseurl"]

@@ -93,7 +93,7 @@ class Runs:
             async with turns:
                 try:
                     self._seconds[path].set_result(await self._run(path))
-                except Exception as error:  # noqa: BLE001 - whoever waits for the notebook gets it
+                except Exception as error:  # noqa: BLE001 - the waiting caller gets it
                     self._seconds[path].set_exception(error)
 
         async with asyncio.TaskGroup() as group:

@@ -81,7 +81,7 @@ def unlink_titles(_app: Sphinx, document: nodes.document, _page: str) -> None:
 def places(name: str, tasks: Iterable[str]) -> dict[str, list[str]]:
     """Say where the parts of an exercise can be done, given the words of its points.
 
-    A place without anything is left out. Names of what a practice notebook checks stand between
+    A place without anything is left out. Names of what a practice notebook checks are between
     backticks.
 
     Examples

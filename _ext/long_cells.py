@@ -1,8 +1,8 @@
 """Show long code in part on a phone, where it pulls the text around it apart.
 
-A box to tick stands below each long cell. On a narrow window, ``narrow.css`` shows the first lines
+Each long cell has a box to tick below it. On a narrow window, ``narrow.css`` shows the first lines
 of the cell until the box is ticked, with scripts or without; anywhere else, and on paper, the whole
-cell stands and the box does not.
+cell is shown and the box is not.
 """
 
 from __future__ import annotations

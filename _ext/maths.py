@@ -147,7 +147,7 @@ def upright_after_slanted(formula: ET.Element) -> ET.Element:
     """Mark where a slanted letter needs room to its right, and return the formula.
 
     A sign below a letter goes under the part that leans out, and what is above all of it follows
-    the letter's top: only what stands to the right or in the exponent makes room.
+    the letter's top: only what is to the right or in the exponent makes room.
     """
     for parent in list(formula.iter()):
         for place, letter in enumerate(parent):

@@ -2,7 +2,7 @@
 
 * One script, loaded by every page, knows which page holds which exercises. It puts a list at each
   exercise and a count at each chapter of the table of contents.
-* Below the exercises of a page stands how many are solved, with a button that forgets it all.
+* Below the exercises of a page is a line with how many are solved and a button that forgets it all.
 
 Nothing is sent anywhere, and without scripts nothing of it is shown.
 """
@@ -60,7 +60,7 @@ def write_exercises(app: Sphinx, builder: Builder) -> None:
 
 
 def sections_around(node: nodes.Node) -> list[nodes.section]:
-    """Return the sections that a node stands in, from the outermost on."""
+    """Return the sections around a node, from the outermost on."""
     found = []
     while node.parent is not None:
         node = node.parent

@@ -1,7 +1,7 @@
 """Let tables of sentences stack on a phone.
 
 Three columns of sentences do not fit beside each other on a narrow window. There each row of such a
-table becomes a block, in which every value stands below the name of its column; `narrow.css` does
+table becomes a block, in which every value is below the name of its column; `narrow.css` does
 that, with the names written here into attributes. Roles keep a table a table for those who hear it,
 which browsers forget as soon as its rows are shown as blocks.
 """

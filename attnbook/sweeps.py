@@ -74,7 +74,7 @@ QUICK_ARMS = (scaling.no_scaling().label, scaling.inverse_sqrt().label)
 QUICK_WIDTHS = (16, 256)
 QUICK_STEPS = 300
 MEASURED = {"loss": math.inf, "max_weight": math.nan, "median_gradient": math.nan}
-"""What a record holds, and what stands for it after a run has diverged."""
+"""What a record holds, and what replaces it after a run has diverged."""
 DIGITS = 5
 """Significant digits kept of a measurement: more than survive another processor."""
 

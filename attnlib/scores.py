@@ -185,7 +185,7 @@ def _log_bessel_k(order: float, x: np.ndarray) -> np.ndarray:
 
     if order < 50:
         with np.errstate(over="ignore", divide="ignore"):
-            # SciPy gives NaN for huge arguments, where K vanishes whatever stands here.
+            # SciPy gives NaN for huge arguments, where K vanishes anyway.
             scaled = kve(order, np.minimum(x, 1e8))
             tiny = math.log(0.5) + gammaln(order or 1.0) + order * (math.log(2) - np.log(x))
             return np.where(np.isfinite(scaled), np.log(scaled) - x, tiny)

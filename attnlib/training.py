@@ -277,7 +277,7 @@ def _loss_and_gradients(
     by_query, by_gains = rule.fold_query_vjp(query, n_tokens, by_folded)
     by_key_weights = by_pattern.T @ folded
     if rule.normalize:
-        # |k| = |xW| stands below the score: ∂|xW|/∂W = xᵀxW / |xW|
+        # |k| = |xW| divides the score: ∂|xW|/∂W = xᵀxW / |xW|
         shrink = (by_products * scores / lengths)[:, :, None]
         moment = np.tensordot(tokens * shrink, tokens, axes=((0, 1), (0, 1)))
         by_key_weights -= moment @ key_weights

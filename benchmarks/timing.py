@@ -10,7 +10,7 @@ import numpy as np
 
 SETTLE = 0.1
 """Seconds of rest before each turn. Idle threads of OpenBLAS and OpenMP go on spinning for a
-while after their work, and would slow whoever comes next."""
+while after their work, and would slow the next contestant."""
 STRETCH = 0.05
 """Seconds of calls before the timed ones, and of timed ones. After a rest the system first wakes
 two threads on one core, and needs some milliseconds to spread them."""

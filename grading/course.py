@@ -166,7 +166,7 @@ def _recorded(
     for group in grouped.values():
         notes.extend(
             f"{lost.student_id}: the mark entered by hand for {lost.question} ({lost.points:g}) "
-            "stands no more"
+            "no longer holds"
             for lost in book.record_many(group, run)
         )
         for result in group:

@@ -160,7 +160,7 @@ def hidden_check(
     judge: Callable[[dict[str, Any], str, dict[str, Any]], None],
     ask: Callable[[np.random.Generator, str], dict[str, Any]] | None = None,
 ) -> None:
-    """Run a hidden check where it stands: in the source notebook, or under plain nbgrader.
+    """Run a hidden check in its place: in the source notebook, or under plain nbgrader.
 
     The grader never calls this. It takes the functions apart and runs only `answer` in the
     sandbox. Here the inputs come from a fixed seed, and the identity from the notebook. `Wrong` if

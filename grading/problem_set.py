@@ -147,7 +147,7 @@ def released(source: NotebookNode) -> NotebookNode:
 
 
 def _name(cell: NotebookNode, index: int) -> str:
-    """Return nbgrader's name of a cell, or one that says where it stands."""
+    """Return nbgrader's name of a cell, or one that says where it is."""
     return cell.metadata.get("nbgrader", {}).get("grade_id", f"text-{index}")
 
 

@@ -60,7 +60,7 @@ class Result:
     notebook: str = ""
     feedback: str = ""  # the page for the student, in HTML, or empty
     cpu_seconds: float = 0.0  # processor time that the sandbox took
-    # SHA-256 of what stands in each cell that is marked by hand, by its name
+    # SHA-256 of the text of each cell that is marked by hand, by its name
     paragraphs: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -23,7 +23,7 @@ ASKED_AGAIN = 2
 PAUSE = 3.0
 """Seconds before a host is asked again."""
 HEADERS = {"User-Agent": "Mozilla/5.0 (link check of a book; asks each page once)"}
-# Addresses that stand for any other.
+# Addresses in the place of any other.
 EXAMPLES = ("example.org", "example.com", "192.0.2.1")
 
 

@@ -71,7 +71,7 @@ def characters(pages: Iterable[BeautifulSoup]) -> set[str]:
 
 
 def enlarge_prime(font: TTFont) -> None:
-    """Give primes the shape for exponents, which is where they all stand.
+    """Give primes the shape for exponents, where they all are.
 
     The font leaves it to browsers to ask for that shape, and some do not. Shapes of other
     characters for small sizes would double the size of the file.

@@ -5,7 +5,7 @@
 The articles of all pages become one page, in the order of ``_toc.yml``, on which links between
 chapters lead from one place to another. Chromium prints it twice: the first time tells on which
 page everything begins, the second has those numbers in its contents. Figures that move are printed
-as they stand before anyone touches them, and everything folded is open, solutions included. The PDF
+as they are before anyone touches them, and everything folded is open, solutions included. The PDF
 is put on the site too, whose pages then link it.
 """
 

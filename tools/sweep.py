@@ -43,7 +43,7 @@ LONG_RATES = RATES | {"Adam": quarter_decades(0.00018, 0.1)}
 COARSE_RATES = {name: rates[::2] for name, rates in RATES.items()}
 """Two to a factor of ten, for what is tried beside the main arms."""
 UNTUNED = 1.0
-"""Stands for the rate of a setting that is about to be tuned."""
+"""In the place of the rate of a setting that is about to be tuned."""
 UNSCALED, USUAL, BY_WIDTH, NORM, LEARNED = ARMS
 WIDE, WIDEST = 256, 512
 SHORT_STEPS = 300

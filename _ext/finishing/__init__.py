@@ -43,7 +43,7 @@ _NAMED = re.compile(r"\b(?:_static|_images)/[^\"'()<>?#\s]+")
 INDEX = "searchindex.js"
 
 Rule = Callable[[str, str], str]
-"""Takes a page and the name of its file, and returns what becomes of the page."""
+"""Takes a page and the name of its file, and returns the changed page."""
 
 
 class Finisher:

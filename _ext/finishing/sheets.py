@@ -90,7 +90,7 @@ def vocabulary(page: str, scripts: str) -> Vocabulary:
 
 
 def _split(tokens: Iterable[Any]) -> Iterator[list[Any]]:
-    """Return what stands between the commas."""
+    """Return the parts between the commas."""
     part: list[Any] = []
     for token in tokens:
         if token.type == "literal" and token.value == ",":
@@ -306,7 +306,7 @@ def _mentioned(rule: Rule, said: str, words: set[str]) -> bool:
 
 
 def purge(rules: list[Rule], known: Vocabulary) -> list[Rule]:
-    """Return what of the rules can matter on a page."""
+    """Return the rules that can matter on a page."""
     kept = _matching(rules, known)
     kept = _trimmed(kept, _used_properties(kept, known.text))
     said = _said(kept)

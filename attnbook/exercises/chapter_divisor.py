@@ -244,7 +244,7 @@ STAND_OUT = Check(
         praise="The width has dropped out.",
     ),
     wider=Pick(
-        "what becomes of the best divisor in a head four times as wide",
+        "what happens to the best divisor in a head four times as wide",
         "it stays",
         {
             "it stays": "Both terms of ln A grow in proportion to the width.",

@@ -720,7 +720,7 @@ BREAK = Check(
             (lambda queries: None): "Your function returned None; "
             "keys of the shape of the queries are asked.",
         },
-        praise="Each key stands at a right angle to its query, or q·k is constant otherwise.",
+        praise="Each key is at a right angle to its query, or q·k is constant otherwise.",
     ),
 )
 

@@ -51,7 +51,7 @@ NO_DIVISOR = Check(
             8: "The heads keep their width; there are only more of them.",
             16: "A component's variance is in proportion to the width, not to its square.",
         },
-        praise="Whoever fixes a number fixes it for one width.",
+        praise="A fixed number fits one width only.",
     ),
 )
 
@@ -243,7 +243,7 @@ TIED = Check(
             (
                 lambda *pair: np.add(tied_moments(*pair), [0, tied_moments(*pair)[0] ** 2])
             ): "Your mean is right. "
-            "In the second place stands the mean square; take the square of the mean away.",
+            "The second number is the mean square; subtract the square of the mean.",
             (lambda *pair: tied_moments(*pair) * [np.sqrt(pair[-1]), pair[-1]]): "These are the "
             "moments of the score; divide it by √dₖ.",
             (lambda *pair: tied_moments(*pair) * [1, pair[-1]]): "Your mean is right. "
@@ -253,7 +253,7 @@ TIED = Check(
             (lambda x, y, std, d_k: tied_moments(x, y, np.sqrt(std), d_k)): "std is the standard "
             "deviation of an entry; the variance is its square.",
             (lambda *pair: tied_moments(*pair) ** [1, 0.5]): "Your mean is right. "
-            "In the second place stands the standard deviation.",
+            "The second number is the standard deviation.",
             for_normalized: "This is for tokens of squared length d_model and entries of variance "
             "1/d_model; here x, y and std are what they are.",
             (lambda *pair: tied_moments(*pair)[::-1]): "Mean and variance have changed places.",

@@ -335,7 +335,7 @@ ADAM_STEP = Check(
             "gradients keep 0.9, their squares 0.999.",
             partial(_adam, late=1): "Your count of steps is one too high in the correction: "
             "the first step has 1.",
-            partial(_adam, epsilon=0.0, inside=1e-8): "ε stands under the root; "
+            partial(_adam, epsilon=0.0, inside=1e-8): "ε is under the root; "
             "it is added to the root.",
             partial(_adam, epsilon=0.0): "ε is missing, "
             "which shows where gradients are as small as it is.",

@@ -113,7 +113,7 @@ def _decimal(text: str) -> float:
 
 
 def _root(bare: str | None, above: str | None, below: str | None) -> float:
-    """Return the root of what stands bare or in brackets."""
+    """Return the root of what is bare or in brackets."""
     return math.sqrt(_decimal(bare or above) / _decimal(below or "1"))
 
 
@@ -185,7 +185,7 @@ class LiveFigure(anywidget.AnyWidget):
     A subclass has a trait for each control, named in `state`; `controls`, `picture` and `words`
     say what the figure looks like in its present state. The ES module beside the class, of the
     same name as the class's own, changes them as the state changes; a style sheet of that name
-    may stand there too.
+    may be there, too.
     """
 
     module: ClassVar[str]
@@ -217,7 +217,7 @@ class LiveFigure(anywidget.AnyWidget):
         raise NotImplementedError
 
     def markup(self) -> str:
-        """Return the whole figure as it stands, without a script."""
+        """Return the whole figure in its state, without a script."""
         return (
             f"{self.form()}{self.picture()}"
             f'<p class="figure-words" aria-live="polite">{self.words()}</p>'

@@ -58,7 +58,7 @@ const levelBar = (left, top, wide, thick) =>
 const square = (x, y, side) =>
   levelBar(x - Math.abs(side) / 2, y - side / 2, Math.abs(side), side);
 
-/** Bars that stand side by side, as high as the roots of their weights. */
+/** Bars side by side, as high as the roots of their weights. */
 function rootBars(weights, wide, high) {
   const room = wide / weights.length;
   const width = room * (weights.length <= 64 ? 0.8 : 1);

@@ -99,7 +99,7 @@ def level_bar(left: float, top: float, wide: float, thick: float) -> str:
 
 
 def root_bars(weights: np.ndarray, wide: int, high: int) -> str:
-    """Return the outlines of bars that stand side by side, as high as the roots of their weights.
+    """Return the outlines of bars side by side, as high as the roots of their weights.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class Ask(LiveFigure):
 
     @property
     def verdict(self) -> Verdict:
-        """What `attnbook.exercises.check` says of the answers as they stand."""
+        """What `attnbook.exercises.check` says of the current answers."""
         given, unclear = {}, {}
         for name, text in self.answers.items():
             if not text.strip():

@@ -68,7 +68,7 @@ def measured() -> dict[str, Any]:
 class Initializers(LiveFigure):
     """The variance of the logits at the start of training, by the rule that draws the weights.
 
-    For nine rules the prediction from their source code stands beside what sampled weights and
+    For nine rules the prediction from their source code is beside what sampled weights and
     tokens give; one of them also shows what a row of 16 keys makes of such logits.
 
     Parameters

@@ -128,7 +128,7 @@ class JacobianFigure(LiveFigure):
 
 
 def lines() -> str:
-    """Return the lines between the squares and those that the bars stand on."""
+    """Return the lines between the squares and those below the bars."""
     grid = "".join(
         f"M{GRID} {ROW * place}H{WIDE}M{GRID + ROW * place} 0V{4 * ROW}" for place in range(5)
     )

@@ -42,7 +42,7 @@ def relative(line: Mapping[str, Any]) -> float | None:
 
 
 def marked(text: str) -> str:
-    """Return a text of the data as HTML; what stands between backticks is code.
+    """Return a text of the data as HTML; what is between backticks is code.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def ranks(values: Sequence[Any]) -> list[int]:
     return [-1 if value is None else known.index(value) for value in values]
 
 
-# The name of each column, what it says on the page, and what it is sorted by; None stands last.
+# The name of each column, what it says on the page, and what it is sorted by; None comes last.
 COLUMNS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Any] | None]] = {
     "model": ("model", lambda line: line["name"].casefold()),
     "year": ("year", lambda line: years(line["year"])),
@@ -156,11 +156,11 @@ class ModelsTable(LiveFigure):
         the sources have no links.
     sort : str
         The column that the lines go by: model, year, rule, d_k, times, factor or also. If empty,
-        they stand as in `lines`. Lines without a value come last, equal ones stand as in `lines`.
+        they are in the order of `lines`. Lines without a value come last, equal ones in that order.
     descending : bool
         Whether the largest value comes first.
     text : str
-        Words, all of which stand in the name, the family, the rule or the remark of a line.
+        Words, all of which are in the name, the family, the rule or the remark of a line.
     scheme : str
         A way of scaling that a line is an example of.
 

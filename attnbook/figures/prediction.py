@@ -91,7 +91,7 @@ class Choice(Prediction):
     because : str
         The reason, shown after the reader has committed.
     ask : str, optional
-        What stands above the answers.
+        What is shown above the answers.
     **state
         The trait ``answer``, one of the texts, and the trait ``committed``.
 
@@ -178,13 +178,13 @@ class Estimate(Prediction):
     because : str
         The reason, shown after the reader has committed.
     unit : str
-        What stands behind the number. With the unit "%" the right number is in percent.
+        What is shown behind the number. With the unit "%" the right number is in percent.
     relative : bool
         Whether the tolerance is a part of the right number.
     shown : str, optional
         The right number as it is read; else it has three digits.
     ask : str, optional
-        What stands above the field.
+        What is shown above the field.
     **state
         The trait ``answer``, the text that the reader wrote, and the trait ``committed``.
 
@@ -261,7 +261,7 @@ class Estimate(Prediction):
 
     @property
     def plain(self) -> str:
-        """What the reader wrote, without a unit "%" that stands behind the field anyway."""
+        """What the reader wrote, without a unit "%" that the page shows behind the field."""
         text = self.answer.strip()
         return text.removesuffix("%").rstrip() if self.content["unit"] == "%" else text
 
@@ -285,7 +285,7 @@ class Estimate(Prediction):
         return self.content["told"]
 
     def controls(self) -> str:
-        """Return a field for the number; it is named by what stands above it."""
+        """Return a field for the number; the words above name it."""
         named = html.escape(self.content["legend"])
         return (
             f'<input type="text" inputmode="decimal" name="answer" autocomplete="off" size="12" '
@@ -297,7 +297,7 @@ class Estimate(Prediction):
 class Sketch(Prediction):
     """A question that is answered by drawing a curve.
 
-    The reader sets 5 to 7 points, which stand evenly side by side. The curve may be known at
+    The reader sets 5 to 7 points, evenly side by side. The curve may be known at
     points between them as well. What is judged is its shape: which way it goes from point to
     point, where a step of at most one notch of the sliders counts as level, and where it is
     highest.
@@ -315,7 +315,7 @@ class Sketch(Prediction):
     limits : (float, float), optional
         The ends of the upright axis; from 0 to 1 if left out.
     ask : str, optional
-        What stands above the picture.
+        What is shown above the picture.
     **state
         The trait ``answer``, the places of the sliders from 0 to 20, and the trait ``committed``.
 

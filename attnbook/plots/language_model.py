@@ -29,7 +29,7 @@ def language_curves(
     unscaled, scaled : numpy.ndarray, shape (n_panels, n_seeds, n_records)
         Losses of both arms, in nats a character.
     references : sequence of (str, float)
-        Losses to compare with and what they stand for.
+        Losses to compare with and their names.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def loss_by_spread(
         For each rule, at most five, the spreads at the start and the losses in the end; the first
         is the one without scaling, the second the usual one.
     references : sequence of (str, float)
-        Losses to compare with and what they stand for.
+        Losses to compare with and their names.
 
     Examples
     --------

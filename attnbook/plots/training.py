@@ -39,7 +39,7 @@ def rate_curves(
     names : sequence of str, length n_arms
         The arms, at most five; the first is the one without scaling, the second the usual one.
     references : sequence of (str, float)
-        Losses to compare with and what they stand for.
+        Losses to compare with and their names.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def learning_curves(
     unscaled, scaled : numpy.ndarray, shape (n_widths, n_seeds, n_records)
         Losses of the runs of both arms.
     references : sequence of (str, float)
-        Losses to compare with and what they stand for; each becomes a line across the panels.
+        Losses to compare with and their names; each becomes a line across the panels.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def losses_by_width(
         For each panel its arms, at most five: name, head widths, and losses of shape
         (n_widths, n_seeds). The first is the one without scaling, the second the usual one.
     references : sequence of (str, float)
-        Losses to compare with and what they stand for.
+        Losses to compare with and their names.
 
     Examples
     --------

@@ -169,7 +169,7 @@ class Book:
         (`Result.paragraphs`); otherwise it is kept aside and comes back with the same paragraph.
         All results are of one problem set, one for each student; some hundreds are quickest. They
         were made in one `run` of the grader: see `secret`. The result lists the marks by hand that
-        stand no more. If the problem set is not prepared or a result does not fit it, a ValueError
+        no longer hold. If the problem set is not prepared or a result does not fit it, a ValueError
         is raised and nothing written.
         """
         if not results:
@@ -692,7 +692,7 @@ def _points(connection: Connection, assignment: str, students: list[str]) -> _Po
 
 
 def _result(row: Row[Any], points: _Points, comments: dict[tuple[str, str], str | None]) -> Result:
-    """Return a result as it is recorded; what a person wrote stands for what a check said."""
+    """Return a result as it is recorded; what a person wrote replaces what a check said."""
     marks = tuple(
         Mark(
             mark["question"],

@@ -55,9 +55,9 @@ class WorkCell:
     # what it is for
     role: Literal["text", "locked", "identity", "answer", "check", "by hand", "own"]
     kind: Literal["code", "markdown"]  # the type of the cell
-    source: str  # what stands in it; valid UTF-8 without NUL
+    source: str  # valid UTF-8 without NUL
     # The question to which it belongs. A student's own cell belongs to the question between
-    # whose text and check it stands, or, where there is no check, before the next question.
+    # whose text and check it is, or, where there is no check, before the next question.
     question: str | None
 
 
@@ -264,7 +264,7 @@ def _places(submitted: Sequence[_SubmittedCell], problem_set: ProblemSet) -> dic
             places[cell.name].append(i)
         else:
             nameless[cell.tidy].append(i)
-    # what stands in several cells of the problem set tells nothing, as an empty stub does
+    # text of several cells of the problem set tells nothing, as an empty stub does
     texts = Counter(_tidy(cell.source) for cell in problem_set.cells)
     for cell in problem_set.cells:
         text = _tidy(cell.source)
@@ -337,7 +337,7 @@ def _recognize(
     similar = [i for i in between if _share(cell, submitted[i]) >= SIMILAR]
     if similar:
         return max(similar, key=lambda i: (_share(cell, submitted[i]), -i))
-    # a stub written over: what stands where it stood, if the cell before it was found
+    # a stub written over: the text in its place, if the cell before it was found
     found_before = position > 0 and problem_set.cells[position - 1].name in places
     same_kind = [i for i in between if submitted[i].kind == cell.kind]
     if cell.role in ("answer", "by hand") and found_before and same_kind:

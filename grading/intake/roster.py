@@ -48,7 +48,7 @@ class Roster:
             self.add(student)
 
     def add(self, student: Student) -> None:
-        """Enter one more student; ValueError says what stands against it."""
+        """Enter one more student; ValueError says why that fails."""
         if not is_safe_name(student.student_id):
             if not student.student_id:
                 raise ValueError("student_id is empty; every student needs one")

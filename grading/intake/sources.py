@@ -104,7 +104,7 @@ class Folder:
                 yield self._file(Path(folder, name), name in links)
 
     def _file(self, path: Path, is_folder: bool) -> File:
-        """Return one file with what stands against reading it."""
+        """Return one file with the reason for not reading it, if any."""
         parts = path.relative_to(self.root).parts
         about = path.lstat()
         trouble: tuple[Status, str] | None = None
@@ -168,7 +168,7 @@ class Zip:
         return check_amount(files, shown(str(self.path)))
 
     def _file(self, entry: zipfile.ZipInfo) -> File:
-        """Return one entry with what stands against reading it."""
+        """Return one entry with the reason for not reading it, if any."""
         name = _entry_name(entry)
         parts = tuple(composed(part) for part in name.split("/") if part not in ("", "."))
         return File(

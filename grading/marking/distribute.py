@@ -80,7 +80,7 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
             dashboard_address="127.0.0.1:0",
             memory_limit=0,
             local_directory=scratch,
-            security=True,  # or whoever else works on this machine could send work to it
+            security=True,  # or other users of this machine could send work to it
         ) as local,
         Client(local) as client,
     ):

@@ -66,7 +66,7 @@ def _answers(problem_set: ProblemSet, path: Path, student: str) -> Iterator[str]
 
 
 def _run(code: str, where: str, namespace: dict[str, Any]) -> None:
-    """Run a cell of the source notebook, in which nothing of a student's stands."""
+    """Run a cell of the source notebook, which has nothing of a student's."""
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(code, where, "exec"), namespace)  # noqa: S102 - the instructor's own code
 

@@ -95,7 +95,7 @@ class ShownCell:
     name: str | None  # nbgrader's ``grade_id``; None for a cell that the student added
     role: str  # as in `grading.problem_set.Cell`, or ``own`` for a cell that the student added
     kind: str  # ``code`` or ``markdown``; anything else is shown as plain text
-    source: str  # what stands in it
+    source: str  # its text
     # nbformat's outputs of a code cell; None for a code cell that did not run, of which
     # nothing can be said. They must come from before the first hidden check ran.
     outputs: Sequence[Mapping[str, Any]] | None = ()
@@ -384,7 +384,7 @@ class _Renderer(mistune.HTMLRenderer):
         )
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        """Return code that stands in a text."""
+        """Return code within a text."""
         python = (info or "").strip().casefold() in ("python", "py", "python3")
         return f"<pre><code>{_colored(code) if python else escape(code)}</code></pre>\n"
 
@@ -436,7 +436,7 @@ def _renders(*, given: bool, formulas: bool) -> mistune.Markdown:
 
 @lru_cache(maxsize=128)
 def _markdown(source: str, *, given: bool, formulas: bool = True) -> Markup:
-    """Return Markdown as HTML, safe whoever wrote it."""
+    """Return Markdown as HTML, safe for any author."""
     return Markup(_renders(given=given, formulas=formulas)(source))  # noqa: S704, see `_Renderer`
 
 

@@ -1,4 +1,4 @@
-"""Formulas of TeX as MathML, which a browser sets without a script, whoever wrote them.
+"""Formulas of TeX as MathML, which a browser sets without a script, safe for any author.
 
 A library translates; what it returns is not trusted. Only commands of a list go in, only elements
 and attributes of a list come out, every text is escaped, and both have a limit. What does not fit
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LONGEST = 2_000
 """The characters of the longest formula that is set."""
 DEEPEST = 40
-"""The elements that may stand one in another, which bounds what the browser has to lay out."""
+"""The elements that may be nested, which bounds what the browser has to lay out."""
 
 COMMANDS = frozenset(
     name.removeprefix("\\")
@@ -47,7 +47,7 @@ COMMANDS = frozenset(
         *("argmax", "argmin", "det", "gcd", "liminf", "limsup", "Pr"),
     )
 )
-"""The commands that are set, next to those that stand for one character.
+"""The commands that are set, next to those for one character.
 
 Not among them: whatever defines or repeats, whose work can grow with a power of two; links,
 classes, styles and colors; and free lengths, which could move a text over another.
@@ -261,7 +261,7 @@ def _is_operator(text: str) -> bool:
 
 
 def _join_letters(row: Element) -> None:
-    """Make upright letters that stand side by side one word."""
+    """Make upright letters side by side one word."""
     for right, left in pairwise(list(row)[::-1]):
         if all(each.tag == "mi" and each.get("mathvariant") == "normal" for each in (left, right)):
             left.text = f"{left.text}{right.text}"
@@ -269,7 +269,7 @@ def _join_letters(row: Element) -> None:
 
 
 def _space(row: Element) -> None:
-    """Say for the operators of a row what stands around them, as TeX does; browsers only guess."""
+    """Say for the operators of a row what is around them, as TeX does; browsers only guess."""
     cores = [core for core in map(_core, row) if core.tag != "mspace"]
     before = "start"
     for core, following in pairwise([*cores, None]):
@@ -287,7 +287,7 @@ def _space(row: Element) -> None:
 
 
 def _core(element: Element) -> Element:
-    """Return what indices and accents stand at, or the element itself if it has none."""
+    """Return what indices and accents belong to, or the element itself if it has none."""
     while element.tag in SCRIPTS and len(element):
         element = element[0]
     return element
@@ -306,7 +306,7 @@ def _kind(core: Element, before: str) -> str:
 
 
 def _is_letter(core: Element) -> bool:
-    """Tell whether a name, such as that of the logarithm, stands off what follows it."""
+    """Tell whether a name, such as that of the logarithm, keeps a distance from what follows it."""
     return core.text in BARS or _kind(core, "") in ("letter", "name")
 
 

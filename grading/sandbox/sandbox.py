@@ -11,7 +11,7 @@ hidden checks, the other submissions and the gradebook do not exist there.
 Three things limit what it takes. The runner lowers its own resource limits before it executes
 anything; the process that called `run` looks at the whole tree of processes twenty times a second
 and kills it where the sum is too large; and each step has its time. Control groups would be one
-more means, but they must be delegated to whoever grades, and most machines do not do that.
+more means, but they must be delegated to the user who grades, and most machines do not do that.
 
 Ordinary users get a user namespace, in which the limit on processes counts for itself. The
 superuser's processes are exempt from that limit, so under root each sandbox runs as a user of its

@@ -77,7 +77,7 @@ def test_another_paragraph_waits_again_and_the_same_one_gets_its_mark_back(cours
         course / "in", course / "out", roster=course / "roster.csv", workers=1, source=SOURCE
     )
     hand_in(course, "s1", "Another paragraph.")
-    assert "s1: the mark entered by hand for q4 (3.5) stands no more" in grade(order)
+    assert "s1: the mark entered by hand for q4 (3.5) no longer holds" in grade(order)
     assert rows(course / "out")["s1"]["q4"] == ""
     page = (course / "out" / "feedback" / "s1" / "tiny.html").read_text(encoding="utf-8")
     assert "Say of what" not in page

@@ -1,6 +1,6 @@
 /* What a search finds, in the order that serves a reader: names of pages and words of the glossary,
    then chapters in their order, other pages, and at last the code. Each result leads to the section
-   where the words stand, and shows the text around them. This comes after Sphinx's own scripts,
+   with the words, and shows the text around them. This comes after Sphinx's own scripts,
    whose scores and excerpts it replaces. */
 /* The contents beside every page number the chapters. */
 const chapterNumber = (page) => {
@@ -47,7 +47,7 @@ const whereFound = (page, words) => {
   return { block: best.block, section };
 };
 
-/* What stands below a word of the glossary, a name in the code or a heading. */
+/* What is below a word of the glossary, a name in the code or a heading. */
 const whatFollows = (page, anchor) => {
   const target = page.getElementById(anchor.slice(1));
   return { block: (target?.matches("dt") ? target.nextElementSibling : target)?.querySelector("p") };

@@ -266,7 +266,7 @@ for (const button of all(".btn-fullscreen-button")) {
     document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.());
 }
 
-/* What is closed opens on paper, which cannot be clicked, and for whoever follows a link into it. */
+/* What is closed opens on paper, which cannot be clicked, and for readers who follow a link into it. */
 const arrive = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   let box = target?.closest("details:not([open])");

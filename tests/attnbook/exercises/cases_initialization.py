@@ -225,7 +225,7 @@ TIED_CASES = Cases(
         (lambda x, y, std, d_k: by_components(x, y, std**0.5, d_k), "is its square"),
         (
             of_products(right_mean, lambda of: right_variance(of) ** 0.5),
-            "stands the standard deviation",
+            "is the standard deviation",
         ),
         (of_products(right_variance, right_mean), "changed places"),
         (
