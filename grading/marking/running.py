@@ -1,4 +1,4 @@
-"""Which parts of a submission run in the sandbox, in which order, and what happens if it ends early.
+"""Which parts of a submission run in the sandbox, in which order, and what if it ends early.
 
 First every cell runs as the student wrote it, and these outputs are all that anybody is shown. An
 answer that is a mere value is collected right where its question ends. Functions are called last,
