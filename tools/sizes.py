@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import quantiles
+
+from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from book.markdown import walk  # noqa: E402
 from book.model import UNSEEN, Book, shown_code, tags  # noqa: E402
 from book.numbers import Notebook  # noqa: E402
 from tools import imports, repository  # noqa: E402
@@ -20,6 +24,8 @@ from tools import imports, repository  # noqa: E402
 PROGRAM = {".css", ".js", ".mk", ".py", ".sh"}
 WIDTH = 72
 MOST_OF_ATTNLIB = 6500
+INCLUDED = {"chapters/changelog", "chapters/grading"}
+"""Pages that show a file from outside the book."""
 
 
 def part_of(name: str) -> tuple[str, str]:
@@ -77,6 +83,28 @@ def cells(book: Book) -> dict[str, str]:
     }
 
 
+def words(book: Book) -> dict[str, str]:
+    """Count the words that are read, without formulas, and the minutes of chapters with a core."""
+
+    def count(cells: Iterable[NotebookNode]) -> int:
+        texts = (cell.source for cell in cells if cell.cell_type == "markdown")
+        pieces = (piece for text in texts for piece in walk(text) if piece.kind == "words")
+        return sum(len(piece.text.split()) for piece in pieces)
+
+    with_core = [page for page in book.chapters if page.core_minutes < page.minutes]
+    own = [page for page in book.pages if page.name not in INCLUDED]
+    minutes = (
+        sum(getattr(page, what) for page in with_core) for what in ("core_minutes", "minutes")
+    )
+    return {
+        "words: cores, all pages": ", ".join(
+            f"{sum(map(count, cells)):,}"
+            for cells in ([page.core() for page in with_core], [page.cells for page in own])
+        ),
+        "minutes of reading: cores, with deeper": ", ".join(map(str, minutes)),
+    }
+
+
 def main(root: Path = ROOT) -> int:
     """Print the sizes; return 1 if a folder imports what it may not."""
     book = Book(root)
@@ -86,10 +114,7 @@ def main(root: Path = ROOT) -> int:
         "attnlib, of at most": f"{count['attnlib', 'program']:,} of {MOST_OF_ATTNLIB:,}",
         **cells(book),
         "bindings of numbers": str(len(bound)),
-        "minutes of reading: core, with deeper": ", ".join(
-            str(sum(getattr(page, what) for page in book.chapters))
-            for what in ("core_minutes", "minutes")
-        ),
+        **words(book),
     }
     sys.stdout.write(f"{folder_table(count)}\n\n")
     sys.stdout.writelines(f"{what:<44}{size:>14}\n" for what, size in found.items())
