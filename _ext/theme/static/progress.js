@@ -57,10 +57,10 @@ const start = (first) => {
     }
     const solved = (labels) => labels.filter((label) => kept[label] === "solved").length;
     for (const { labels, shown, spoken } of counts) {
-      const count = `${solved(labels)}/${labels.length}`;
-      shown.textContent = count;
-      shown.classList.toggle("all", solved(labels) === labels.length);
-      spoken.textContent = ` (${count.replace("/", " of ")} exercises solved)`;
+      const done = solved(labels);
+      shown.textContent = done ? `${done}/${labels.length}` : ""; // nobody starts with a row of zeros
+      shown.classList.toggle("all", done === labels.length);
+      spoken.textContent = done ? ` (${done} of ${labels.length} exercises solved)` : "";
     }
     for (const note of notes) {
       const output = note.querySelector("output");
