@@ -37,7 +37,7 @@ NO_DIVISOR = Check(
         mistakes={
             STD: "This is the standard deviation. The bound is half the range and larger: "
             "a uniform law has a third of the square of its bound as variance.",
-            math.sqrt(12) * STD: "This is the whole range, from −a to a; the bound a is half of it.",
+            math.sqrt(12) * STD: "This is the whole range, from −a to a; a is half of it.",
             3 * STD: "A third of the square is the variance: the factor is a root of three.",
             STD / math.sqrt(3): "This is the standard deviation if the bound were the first.",
         },
