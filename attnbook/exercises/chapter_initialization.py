@@ -117,7 +117,7 @@ ROW_START = Check(
             ): "This is the mean square of the logits: "
             "it counts what the whole row shares. Take the mean of the tokens away first.",
             (lambda *row: row_variance(*row) * (len(row[1]) - 1) / len(row[1])): "You divided by "
-            "n; divide by n − 1.",
+            "n; the variance has n − 1 below.",
             (lambda *row: row_variance(*row) * row[-1]): "This is the variance of the scores "
             "before the division by √dₖ.",
             (lambda *row: row_variance(*row) * np.sqrt(row[-1])): "You divided the "
@@ -144,7 +144,7 @@ ROW_START = Check(
         mistakes={
             1: "The bias makes tokens longer: their squared length is no longer d_model.",
             2: "This is right for the queries. The keys are made of longer tokens, too.",
-            16: "At a right angle the squared length doubles, not the length.",
+            16: "The squared length doubles at a right angle, not the length.",
         },
     ),
     row=Number(
