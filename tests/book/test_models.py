@@ -301,12 +301,12 @@ def test_no_line_leaves_its_comparison_empty() -> None:
 
 
 def test_the_reading_instruction_names_what_the_table_holds() -> None:
-    """Every word that stands in the table's place of a number, and every addition, is explained."""
+    """Every word that the table has in place of a number, and every addition, is explained."""
     page = text_of(read("chapters/models.ipynb"))
     used = {entry["instead_of_number"] for entry in TABLE["models"] if not has_number(entry)}
     assert used == NO_NUMBER
     assert all(f"*{word}*" in page for word in used - {"√dₖ"})
-    assert "it would be √dₖ, and that stands there" in page
+    assert "no factor and we did not note the head width, the table says √dₖ" in page
     assert all(f"`{name}`" in page for name in EXPLAINED - {"floor", "ln", "sqrt"})
     assert "*context factor* there grows with the context set, the window, or the position" in page
     by_position = [
