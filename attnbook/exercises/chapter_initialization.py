@@ -20,7 +20,7 @@ NO_DIVISOR = Check(
         "the standard deviation of an entry of either matrix",
         STD,
         mistakes={
-            STD**2: "This is the variance of an entry; its square root is asked.",
+            STD**2: "This is the variance of an entry; take its square root.",
             1 / math.sqrt(WIDTH): "These are queries and keys of unit variance: "
             "their scores have variance dₖ.",
             1 / math.sqrt(WIDTH * HEAD): "Right for one matrix, if the other keeps unit variance. "
@@ -37,7 +37,7 @@ NO_DIVISOR = Check(
         mistakes={
             STD: "This is the standard deviation. The bound is half the range and larger: "
             "a uniform law has a third of the square of its bound as variance.",
-            math.sqrt(12) * STD: "This is the whole range, from −a to a; the bound a is asked.",
+            math.sqrt(12) * STD: "This is the whole range, from −a to a; a is half of it.",
             3 * STD: "A third of the square is the variance: the factor is a root of three.",
             STD / math.sqrt(3): "This is the standard deviation if the bound were the first.",
         },
@@ -47,11 +47,11 @@ NO_DIVISOR = Check(
         4,
         mistakes={
             1: "Twice as many inputs make each component of q and k larger.",
-            2: "So it goes for a component of q; a component of k grows as well.",
+            2: "This is right for a component of q; a component of k grows as well.",
             8: "The heads keep their width; there are only more of them.",
             16: "A component's variance is in proportion to the width, not to its square.",
         },
-        praise="A fixed number fits one width only.",
+        praise="A fixed number fits one width.",
     ),
 )
 
@@ -117,34 +117,34 @@ ROW_START = Check(
             ): "This is the mean square of the logits: "
             "it counts what the whole row shares. Take the mean of the tokens away first.",
             (lambda *row: row_variance(*row) * (len(row[1]) - 1) / len(row[1])): "You divided by "
-            "n; the variance asked for has n − 1 below.",
+            "n; the variance has n − 1 below.",
             (lambda *row: row_variance(*row) * row[-1]): "This is the variance of the scores "
             "before the division by √dₖ.",
             (lambda *row: row_variance(*row) * np.sqrt(row[-1])): "You divided the "
             "variance by √dₖ. "
-            "It is the scores that are divided by it, so their variance is divided by its square.",
+            "The scores are divided by it, so their variance is divided by its square.",
             (lambda *row: row_variance(*row) / row[-1]): "The sum over dₖ components is missing: "
             "it makes the variance dₖ times as large, and the division takes just that away.",
             (lambda x, tokens, *stds: row_variance(x, tokens, *np.sqrt(stds))): "std_q and std_k "
             "are standard deviations; square them.",
             (lambda *row: row_variance(*row) / np.linalg.norm(row[0])): "You took the length of "
-            "the query's token; its square is due.",
+            "the query's token; square it.",
             (lambda x, *row: row_variance(x, *row) / (x @ x) * len(x)): "You gave the query's "
             "token the squared length d_model. Here it has its own.",
             (lambda x, tokens, q, k, _: (q * k * len(x)) ** 2 * (1 - mean_cosine(tokens))): "The "
             "factor 1 − r is for tokens that all have the squared length d_model. "
             "Go back to the differences between tokens, from which it came.",
             (lambda *row: np.sqrt(row_variance(*row))): "This is the standard deviation; "
-            "the variance is asked.",
+            "square it.",
         },
     ),
     everything=Number(
         "the factor for the variance over everything",
         4,
         mistakes={
-            1: "The bias makes tokens longer: their squared length is d_model no more.",
-            2: "So it goes for the queries. The keys are made of longer tokens, too.",
-            16: "The squared length doubles, at a right angle, and not the length.",
+            1: "The bias makes tokens longer: their squared length is no longer d_model.",
+            2: "This is right for the queries. The keys are made of longer tokens, too.",
+            16: "The squared length doubles at a right angle, not the length.",
         },
     ),
     row=Number(
@@ -215,8 +215,8 @@ TIED = Check(
             3 * TERMS_WIDTH**2: "There are three ways to pair the four, "
             "but all four equal belongs to each of them, and you counted it three times.",
             3 * TERMS_WIDTH * (TERMS_WIDTH - 1): "Those with all four equal are missing: "
-            "a fourth power has no mean of zero.",
-            TERMS_WIDTH**2: "So it is for two different matrices, "
+            "the mean of a fourth power is not zero.",
+            TERMS_WIDTH**2: "This is right for two different matrices, "
             "where only e = f and g = h pairs them. One matrix has more ways to pair four entries.",
             TERMS_WIDTH: "You counted those with all four equal only. "
             "Two and two equal do not average out either.",
@@ -224,7 +224,7 @@ TIED = Check(
         },
         digits=6,
         within=0.5,
-        why="A whole number is asked.",
+        why="The answer is a whole number.",
     ),
     moments=Function(
         "moments(x, y, std, d_k), which returns the array [mean, variance] of the divided logit",
@@ -239,11 +239,11 @@ TIED = Check(
             (
                 lambda *pair: tied_moments(*pair) + [0, 1] * (tied_moments(*pair) - untied(*pair))
             ): "Your mean is right. "
-            "In the variance (x·y)² is one too many: the square of the mean goes off.",
+            "The variance has (x·y)² once too often: take the square of the mean away.",
             (
                 lambda *pair: np.add(tied_moments(*pair), [0, tied_moments(*pair)[0] ** 2])
             ): "Your mean is right. "
-            "The second number is the mean square; subtract the square of the mean.",
+            "The second number is the mean square; take the square of the mean away.",
             (lambda *pair: tied_moments(*pair) * [np.sqrt(pair[-1]), pair[-1]]): "These are the "
             "moments of the score; divide it by √dₖ.",
             (lambda *pair: tied_moments(*pair) * [1, pair[-1]]): "Your mean is right. "
@@ -253,7 +253,7 @@ TIED = Check(
             (lambda x, y, std, d_k: tied_moments(x, y, np.sqrt(std), d_k)): "std is the standard "
             "deviation of an entry; the variance is its square.",
             (lambda *pair: tied_moments(*pair) ** [1, 0.5]): "Your mean is right. "
-            "The second number is the standard deviation.",
+            "The second number is the standard deviation; square it.",
             for_normalized: "This is for tokens of squared length d_model and entries of variance "
             "1/d_model; here x, y and std are what they are.",
             (lambda *pair: tied_moments(*pair)[::-1]): "Mean and variance have changed places.",
@@ -263,9 +263,9 @@ TIED = Check(
         "the variance of a token's logit with itself",
         2,
         mistakes={
-            1: "So it is for two different matrices. Put y = x into your formula.",
+            1: "This is right for two different matrices. Put y = x into your formula.",
             2 * TIED_HEAD: "This is the variance of the score; the logit is divided by √dₖ.",
-            math.sqrt(TIED_HEAD): "This is the mean of the logit; its variance is asked.",
+            math.sqrt(TIED_HEAD): "This is the mean of the logit, not its variance.",
             TIED_HEAD + 2: "This is the mean square; take the square of the mean away.",
             3: "This is the mean square of one squared component; its mean is not zero.",
         },
@@ -274,7 +274,7 @@ TIED = Check(
         "the mean square of the logit with another token",
         1 + (TIED_HEAD + 1) / (TIED_WIDTH - 1),
         mistakes={
-            1: "So it would be at a right angle. Random tokens have a small cosine.",
+            1: "This would be right at a right angle. Random tokens have a small cosine.",
             1 + 1 / (TIED_WIDTH - 1): "This is the variance for a given pair, on average; "
             "the square of the mean adds to it.",
             1 + TIED_HEAD / (TIED_WIDTH - 1): "The square of the mean is in it, "

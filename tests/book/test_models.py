@@ -301,12 +301,12 @@ def test_no_line_leaves_its_comparison_empty() -> None:
 
 
 def test_the_reading_instruction_names_what_the_table_holds() -> None:
-    """Every word that stands in the table's place of a number, and every addition, is explained."""
+    """Every word that the table has in place of a number, and every addition, is explained."""
     page = text_of(read("chapters/models.ipynb"))
     used = {entry["instead_of_number"] for entry in TABLE["models"] if not has_number(entry)}
     assert used == NO_NUMBER
     assert all(f"*{word}*" in page for word in used - {"√dₖ"})
-    assert "it would be √dₖ, and that stands there" in page
+    assert "no factor and we did not note the head width, the table says √dₖ" in page
     assert all(f"`{name}`" in page for name in EXPLAINED - {"floor", "ln", "sqrt"})
     assert "*context factor* there grows with the context set, the window, or the position" in page
     by_position = [
@@ -350,10 +350,11 @@ def test_the_chapter_on_temperature_tells_the_rules_of_the_table() -> None:
         assert rule == ", ".join([told["rule"], *added]), name
 
 
-def test_the_chapter_on_initialization_names_where_each_rule_was_read() -> None:
+def test_the_chapter_on_initialization_prints_where_each_rule_was_read() -> None:
     (page,) = (page for page in BOOK.chapters if page.topic == "initialization")
-    sources = re.findall(r"\bSource(.*)", text_of(page))
-    where = [re.sub(r"[`,]", " ", found) for found in sources]
+    outputs = [output for cell in page.cells for output in cell.get("outputs", [])]
+    (table,) = (out.text for out in outputs if "reset_parameters" in out.get("text", ""))
+    where = re.split(r"\n(?=\S)", table)
     for name in ("multihead_attention", "xavier_square", "linear", "gpt2", "bert", "t5", "mup"):
         read_in = INITIALIZERS[name].source.split("; ")[-1 if name == "mup" else 0]
         pieces = re.split(r", | and |/(?=\w+\.py)", read_in.removesuffix(" (scale)"))

@@ -144,7 +144,7 @@ ROW_START_CASES = Cases(
         (with_factor(lambda *row: row[4] ** 0.5), "divided by its square"),
         (with_factor(lambda *row: 1 / row[4]), "The sum over dₖ"),
         (with_factor(lambda *row: 1 / (row[2] * row[3])), "square them"),
-        (with_factor(lambda *row: 1 / np.sum(row[0] ** 2) ** 0.5), "its square is due"),
+        (with_factor(lambda *row: 1 / np.sum(row[0] ** 2) ** 0.5), "token; square it"),
         (with_factor(lambda *row: row[0].size / np.sum(row[0] ** 2)), "has its own"),
         (by_average_cosine, "1 − r is for tokens"),
         (lambda *row: by_pairs(*row) ** 0.5, "the standard deviation"),
@@ -207,7 +207,7 @@ TIED_CASES = Cases(
         (of_products(right_mean, lambda of: of.v**2 * of.xx * of.yy), "misses"),
         (
             of_products(right_mean, lambda of: of.v**2 * (of.xx * of.yy + 2 * of.xy**2)),
-            "one too many",
+            "once too often",
         ),
         (
             of_products(right_mean, lambda of: right_variance(of) + right_mean(of) ** 2),
@@ -225,7 +225,7 @@ TIED_CASES = Cases(
         (lambda x, y, std, d_k: by_components(x, y, std**0.5, d_k), "is its square"),
         (
             of_products(right_mean, lambda of: right_variance(of) ** 0.5),
-            "is the standard deviation",
+            "number is the standard deviation",
         ),
         (of_products(right_variance, right_mean), "changed places"),
         (
