@@ -39,7 +39,7 @@ TELL_DIVISOR = Check(
             WIDE / EVEN: "The width is the variance of a score; σ is its root over τ.",
             WIDE / EVEN**2: "This is the square of the divisor.",
             math.sqrt(NARROW) / EVEN: "This is its divisor at the other width, 64.",
-            1 / EVEN: "By so much it is larger than √dₖ; the divisor itself is asked.",
+            1 / EVEN: "This is its ratio to √dₖ; we want the divisor itself.",
         },
         praise="A constant times √dₖ.",
     ),
@@ -104,7 +104,7 @@ FOLD_BIAS = Check(
             "divided by dₖ.",
             2 / math.sqrt(SPLIT_WIDTH): "Half of the divisor for each? The two factors multiply; "
             "they do not add.",
-            SPLIT_WIDTH**0.25: "By this number each matrix is divided; the factor is one over it.",
+            SPLIT_WIDTH**0.25: "Each matrix is divided by this number; the factor is one over it.",
         },
         praise="Squared it is 1/√dₖ.",
     ),
@@ -137,7 +137,7 @@ FOLD_BIAS = Check(
             "model width over heads for dₖ. "
             "That need not be the width of a head: count its columns.",
             (lambda w_q, b_q, n: np.vstack([w_q, b_q]) / np.sqrt(n)): "You divided by the root of "
-            "the number of heads; the width of one head is asked.",
+            "the number of heads; we want the width of one head.",
             (lambda w_q, b_q, n: np.vstack([w_q, b_q]) / (w_q.shape[1] // n)): "You divided by dₖ; "
             "the root is missing.",
             (
@@ -145,7 +145,7 @@ FOLD_BIAS = Check(
             ): "This is the half that goes into the queries if the keys "
             "get the other. Here the keys stay as they are.",
             (lambda w_q, _, n: w_q / np.sqrt(w_q.shape[1] // n)): "The bias is missing: "
-            "it is asked as one more row, folded like the weights.",
+            "we want it as one more row, folded like the weights.",
         },
     ),
 )
@@ -187,7 +187,7 @@ STAND_OUT = Check(
             1: "This is the exponential of the mean logit. "
             "The mean of the exponentials is larger: high logits gain more than low ones lose.",
             math.e: "A standard normal g has E[exp(tg)] = exp(t²/2); the half is missing.",
-            0.5: "This is the logarithm of what is asked.",
+            0.5: "This is the logarithm of what we want.",
         },
     ),
     log_advantage=Function(
@@ -198,16 +198,16 @@ STAND_OUT = Check(
         mistakes={
             (lambda tau, rho, d_k: rho * d_k / tau): "This is the mean logit of the aligned key "
             "alone; the random keys are missing.",
-            (lambda tau, rho, d_k: rho * d_k / tau - d_k / tau**2): "From the random keys the "
-            "variance of a logit came; half of it is the log of their mean exponential.",
+            (lambda tau, rho, d_k: rho * d_k / tau - d_k / tau**2): "You subtracted the "
+            "variance of a random logit; half of it is the log of their mean exponential.",
             (lambda tau, rho, d_k: rho * d_k / tau - d_k / (2 * tau)): "The variance of a random "
             "logit is dₖ/τ²: the square of τ is missing.",
             (lambda _tau, rho, d_k: rho * np.sqrt(d_k)): "This is the lead in standard deviations "
-            "of the random keys, which no divisor changes; ln A is asked.",
+            "of the random keys, which no divisor changes; we want ln A.",
             (lambda tau, rho, d_k: rho * d_k * tau - d_k * tau**2 / 2): "You multiplied the scores "
             "by τ; they are divided by it.",
             (lambda tau, rho, d_k: rho * d_k / tau - rho**2 * d_k / (2 * tau**2)): "You took the "
-            "mean exponential of the aligned key too; of that key the mean logit is asked.",
+            "mean exponential of the aligned key too; of that key we want the mean logit.",
             **dict.fromkeys(
                 (
                     lambda tau, rho, d_k: np.log(np.exp(log_advantage(tau, rho, d_k))),
@@ -222,8 +222,8 @@ STAND_OUT = Check(
                 "For large scores A is no float any more, or a part of it is not. "
                 "Take the logarithm on paper.",
             ),
-            (lambda tau, rho, d_k: np.exp(rho * d_k / tau - d_k / (2 * tau**2))): "This is A; its "
-            "logarithm is asked.",
+            (lambda tau, rho, d_k: np.exp(rho * d_k / tau - d_k / (2 * tau**2))): "This is A; we "
+            "want its logarithm.",
             (lambda tau, rho, d_k: rho * d_k / tau + d_k / (2 * tau**2)): "The random keys work "
             "against the aligned one: their term has the wrong sign.",
         },
@@ -270,6 +270,6 @@ STAND_OUT = Check(
             "√dₖ; the best divisor gets there earlier.",
         },
         within=0.2,
-        why="A whole number is asked.",
+        why="We want a whole number.",
     ),
 )

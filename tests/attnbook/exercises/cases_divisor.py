@@ -52,7 +52,7 @@ TELL_DIVISOR_CASES = Cases(
         (640, "the variance of a score"),
         (1600, "This is the square"),
         (20, "at the other width"),
-        (2.5, "By so much it is larger"),
+        (2.5, "ratio to √dₖ"),
         (4, "too small"),
     ),
     c=Answers(
