@@ -74,6 +74,12 @@ class Sweep:
             if in_practice and width == d_k and self.spread(rule, initial, width) < spread
         ]
 
+    def best_spread(self, d_k: int) -> float:
+        """Return the first spread of the model of a width with the lowest mean last loss."""
+        tried = [each[:2] for each in self.settings if each[2] == d_k and each[3]]
+        best = min(tried, key=lambda each: self.last(*each, d_k).mean())
+        return self.spread(*best, d_k)
+
     def baseline(self, name: str) -> float:
         """Return the loss of a table of characters, or of pairs of them."""
         return float(self.table["without a model"][name])

@@ -108,3 +108,9 @@ def test_the_page_finds_runs_by_their_names(table: dict[str, Any]) -> None:
     assert sum(len(losses) for _, losses in sweep.by_rule().values()) == len(practiced)
     assert len(sweep.ends_below(1e9, 128)) == sum(one["d_k"] == 128 for one in practiced)
     assert sweep.ends_below(0, 128) == []
+    ends = {}
+    for one in practiced:
+        if one["d_k"] == 64:
+            mean_loss = sum(run[-1] for run in one["loss"]) / len(one["loss"])
+            ends[mean_loss] = sum(run["0"] for run in one["spread"]) / len(one["spread"])
+    assert_allclose(sweep.best_spread(64), ends[min(ends)])
