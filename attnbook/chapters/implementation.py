@@ -30,7 +30,7 @@ def split_by_bits(
 ) -> tuple[list[int], list[int]]:
     """Return the head widths at which it does not matter for float32 where one divides.
 
-    And those at which it does: whether scores are divided or queries, not all bits are the same.
+    Then come the widths at which it does: dividing scores or queries gives different bits.
 
     Examples
     --------

@@ -33,7 +33,7 @@ WEIGHTS_MEMORY = Check(
             HEADS * TOKENS**2 / 1e9: "This counts the numbers; each takes two bytes.",
             2 * PER_PAIR * TOKENS**2 / 1e9: "You took four bytes a number, as in float32; "
             "these are float16.",
-            PER_PAIR * TOKENS**2 / 2**30: "This is in units of 2³⁰ bytes; asked are units of 10⁹.",
+            PER_PAIR * TOKENS**2 / 2**30: "This is in units of 2³⁰ bytes; we want units of 10⁹.",
             PER_PAIR * TOKENS * WIDTH / 1e9: "This is the memory of the queries alone; "
             "each has a weight for every token.",
         },
@@ -56,7 +56,7 @@ WEIGHTS_MEMORY = Check(
             "length; you scaled it in proportion.",
         },
         within=0.49,
-        why="A whole number is asked.",
+        why="We want a whole number.",
         praise="Half as much again takes 2.25 times the memory.",
     ),
     saving=Number(
@@ -131,14 +131,14 @@ def _with_epsilon(
 # what a careless reader divides by, from queries, keys and values
 DIVISORS = {
     (lambda *_: 1.0): "Your scores are not divided: the factor 1/√dₖ is missing.",
-    (lambda *heads: heads[0].shape[-1]): "You divided by dₖ; its square root is asked.",
+    (lambda *heads: heads[0].shape[-1]): "You divided by dₖ; divide by its square root.",
     (lambda *heads: 1 / math.sqrt(heads[0].shape[-1])): "You multiplied the scores by "
     "√dₖ; divide by it.",
     (lambda *heads: heads[0].shape[-1] ** 0.25): "You took the root twice and divided by the "
     "fourth root of dₖ. That is right on queries and keys both, or else too little.",
     (lambda *_: math.sqrt(MODEL_WIDTH)): "You divided by the root of d_model, "
     "the width of all heads together; read dₖ off the last axis of the query.",
-    (lambda *_: math.sqrt(HEAD_WIDTH)): "You divide by the same number whatever comes; "
+    (lambda *_: math.sqrt(HEAD_WIDTH)): "You always divide by the same number; "
     "read the width off the last axis of the query.",
     (lambda *heads: math.sqrt(heads[1].shape[-2])): "You divided by the root of the number of "
     "keys, n; the width dₖ is the last axis.",
@@ -153,7 +153,7 @@ DIVISORS = {
     },
 }
 LARGEST = (-1, "nowhere")
-"""The maximum of each row, or none: who divides wrongly may do either."""
+"""The maximum of each row, or none: a reader who divides wrongly may do either."""
 
 
 def _sizes(rng: np.random.Generator) -> tuple[int, int, int, int]:
@@ -293,7 +293,7 @@ def draw_masked_heads(rng: np.random.Generator) -> list[tuple[Any, ...]]:
 
 NO_KEY_MEAN = (
     "A query that sees no key got an answer made of hidden values: a large negative number hides "
-    "nothing where all keys have it. Zeros are asked there."
+    "nothing where all keys have it. Return zeros there."
 )
 LARGE_MASKED = (
     "The masks are right; large scores overflow. Subtract the largest visible logit of each row."
@@ -321,12 +321,12 @@ SCALED_ATTENTION = Check(
         "what the scores of one such head are divided by",
         math.sqrt(HEAD_WIDTH),
         mistakes={
-            HEAD_WIDTH: "This is the width of a head; its square root is asked.",
+            HEAD_WIDTH: "This is the width of a head; take its square root.",
             math.sqrt(MODEL_WIDTH): "This is the root of d_model; "
             "a head sees only its share of that width.",
             math.sqrt(MODEL_HEADS): "This is the root of the number of heads, not of dₖ.",
             1 / math.sqrt(HEAD_WIDTH): "This is the factor that multiplies the scores; "
-            "the divisor is asked.",
+            "we want the divisor.",
         },
     ),
     attend=Function(
@@ -369,7 +369,7 @@ SCALED_ATTENTION = Check(
             },
             **{
                 partial(_weights, largest=largest): "These are the weights; "
-                "asked are the outputs, the weights times the values."
+                "we want the outputs, the weights times the values."
                 for largest in LARGEST
             },
             partial(_attention, largest="nowhere"): "Moderate scores come out right; large ones "
@@ -395,13 +395,12 @@ SCALED_ATTENTION = Check(
             "the weights that are left do not sum to one. Hide them before the exponential.",
             (lambda query, key, value, mask: _masked(query, key, value, ~mask)): "Your mask works "
             "the other way round: here True means that a query may attend.",
-            _masked_by(lambda logits, _: _softmax(logits)): "Your function takes no notice of the "
-            "mask.",
+            _masked_by(lambda logits, _: _softmax(logits)): "Your function ignores the mask.",
             _masked_by(lambda logits, mask: _softmax(logits * mask)): "You multiplied logits by "
             "the mask: a hidden key then has the logit zero, not the weight zero.",
             **{
                 _masked_by(partial(_hidden, guarded=False, safe=safe)): "A query that sees no key "
-                "got NaN, from −∞ − (−∞) or 0/0; zeros are asked there."
+                "got NaN, from −∞ − (−∞) or 0/0; return zeros there."
                 for safe in (True, False)
             },
             _masked_by(partial(_near_below, far=1e9, guarded=False)): NO_KEY_MEAN,
@@ -423,7 +422,7 @@ SCALED_ATTENTION = Check(
             **{
                 _masked_by(
                     partial(_hidden, guarded=guarded, safe=safe), divided=False
-                ): "The scores are not divided: here, too, the factor 1/√dₖ belongs."
+                ): "The scores are not divided: the factor 1/√dₖ is missing here."
                 for guarded in (True, False)
                 for safe in (True, False)
             },
@@ -539,7 +538,7 @@ MERGE_BLOCKS = Check(
             L_FIRST * math.exp(M_FIRST) + L_SECOND * math.exp(M_SECOND): "This is the sum of the "
             "exponentials themselves; ℓ is relative to the new maximum.",
             M_FIRST + math.log(TOTAL): "This is the logarithm of the sum of the "
-            "exponentials; ℓ is asked.",
+            "exponentials; we want ℓ.",
         },
     ),
     share=Number(
@@ -597,7 +596,7 @@ MERGE_BLOCKS = Check(
                 for guarded in (True, False)
             },
             partial(_merged, guarded=False): "All is right but for two empty blocks: "
-            "there −∞ − (−∞) is no number, and the empty state is asked.",
+            "there −∞ − (−∞) is no number; return the empty state.",
         },
         praise="Among them huge logits and empty blocks.",
     ),

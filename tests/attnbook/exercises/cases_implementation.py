@@ -304,10 +304,10 @@ SCALED_ATTENTION_CASES = Cases(
     "scaled-attention",
     divisor=Answers(
         [(768 / 12) ** 0.5, 8, np.int64(8)],
-        (64, "square root is asked"),
+        (64, "take its square root"),
         (27.7, "root of d_model"),
         (3.464, "number of heads"),
-        (0.125, "divisor is asked"),
+        (0.125, "want the divisor"),
     ),
     attend=Answers(
         [
@@ -324,7 +324,7 @@ SCALED_ATTENTION_CASES = Cases(
         (times(lambda x: math.sqrt(x.q[-1])), "multiplied the scores"),
         (times(lambda x: x.q[-1] ** -0.25), "root twice"),
         *((times(lambda _: 1 / math.sqrt(768), s), "d_model") for s in (careful, careless)),
-        (times(lambda _: 1 / 8), "same number whatever comes"),
+        (times(lambda _: 1 / 8), "always divide by the same number"),
         (times(lambda x: 1 / math.sqrt(x.k[-2])), "number of keys"),
         (times(lambda x: 1 / math.sqrt(x.v[-1])), "width of the values"),
         (times(lambda x: 1 / math.sqrt(x.q[0])), "len(query)"),
@@ -356,7 +356,7 @@ SCALED_ATTENTION_CASES = Cases(
         [only_visible, with_library, in_blocks, cleaned, zero_in_blind_rows(lowered_to(-1e30))],
         (hiding(lambda logits, mask: np.where(mask, careful(logits), 0)), "after softmax"),
         (lambda q, k, v, mask: cleaned(q, k, v, ~mask), "other way round"),
-        (lambda q, k, v, _: with_einsum(q, k, v), "no notice of the mask"),
+        (lambda q, k, v, _: with_einsum(q, k, v), "ignores the mask"),
         (hiding(lambda logits, mask: careful(logits * mask)), "multiplied logits by the mask"),
         (with_nan(careful), "got NaN"),
         (with_nan(careless), "got NaN"),
