@@ -31,7 +31,7 @@ SPREAD = Check(
         "the standard deviation of q·k",
         math.sqrt(D_K),
         mistakes={
-            D_K: "This is the variance of q·k; its square root is asked.",
+            D_K: "This is the variance of q·k; take its square root.",
             2 * math.sqrt(D_K): "Each product has variance one, not four.",
         },
         praise="It grows like the root of the width.",
@@ -47,7 +47,7 @@ SPREAD = Check(
     full=Number(
         "the standard deviation of q·k/dₖ",
         1 / math.sqrt(D_K),
-        mistakes={1 / D_K: "This is the variance of q·k/dₖ; its square root is asked."},
+        mistakes={1 / D_K: "This is the variance of q·k/dₖ; take its square root."},
     ),
 )
 
@@ -77,10 +77,10 @@ LEAD = Check(
         "the x at which p is 0.99, to three digits",
         lead_for(HIGH),
         mistakes={
-            lead_for(HIGH, 1): "That beats one rival; there are three.",
+            lead_for(HIGH, 1): "This beats one rival; there are three.",
             lead_for(HIGH, 4): "The first key is no rival of its own: three others are left.",
             math.log(RIVALS / (1 - HIGH)): "Either you took 1/(1 − p) for the odds, "
-            "which are p/(1 − p), or you rounded to two digits; three are asked.",
+            "which are p/(1 − p), or you rounded to two digits; give three.",
             math.log10(297): "Softmax has the base e, so take the natural logarithm.",
         },
     ),
@@ -88,11 +88,11 @@ LEAD = Check(
         "the x at which the slope has fallen to a tenth",
         lead_for(FLAT),
         mistakes={
-            lead_for(1 - FLAT): "There the slope is still growing; go beyond the steepest.",
-            lead_for(FLAT, 1): "That is for one rival; there are three.",
-            FLAT: "This is the weight at that point; the lead x is asked.",
+            lead_for(1 - FLAT): "There the slope is still growing; go beyond the steepest point.",
+            lead_for(FLAT, 1): "This is for one rival; there are three.",
+            FLAT: "This is the weight at that point; we want the lead x.",
             lead_for((1 + math.sqrt(1 - 4 * TENTH)) / 2): "There the slope is 0.1; "
-            "a tenth of its largest value is asked.",
+            "we want a tenth of its largest value.",
         },
     ),
     slope_left=Number(
@@ -100,7 +100,7 @@ LEAD = Check(
         4 * HIGH * (1 - HIGH),
         mistakes={
             HIGH * (1 - HIGH): "This is the slope itself; divide it by the largest slope.",
-            400 * HIGH * (1 - HIGH): "This is in percent; a part of one is asked.",
+            400 * HIGH * (1 - HIGH): "This is in percent; give a part of one.",
         },
         digits=2,
     ),
@@ -110,7 +110,7 @@ LEAD = Check(
         mistakes={
             1 - FLAT: "This is the other root, before the steepest point.",
             (1 + math.sqrt(1 - 4 * TENTH)) / 2: "There the slope is 0.1; "
-            "a tenth of its largest value is asked.",
+            "we want a tenth of its largest value.",
         },
     ),
 )
@@ -184,7 +184,9 @@ ABLATION = Check(
             "the arm that divides": (
                 "Not at this rate: compare the ends of the runs at 0.01, seed by seed."
             ),
-            "the arm that does not divide": ("Right: this rate alone would turn the answer round."),
+            "the arm that does not divide": (
+                "Right: this rate alone would turn the answer around."
+            ),
             "neither, they are equal": "They differ by more than the seeds do.",
         },
     ),
@@ -227,9 +229,9 @@ TEMPERATURE = Check(
         "nats",
         mistakes={
             (STATISTICS["nats"][0] / math.log(2) + 5.420885) / 2: "Either this is in bits, "
-            "and the natural logarithm is asked, or you turned the other way: "
+            "and we want the natural logarithm, or you turned the other way: "
             "half of √dₖ is the lower temperature.",
-            COLD_FORMULA: "This is the formula; the mean over random rows is asked.",
+            COLD_FORMULA: "This is the formula; we want the mean over random rows.",
         },
     ),
     used_half=measured(
@@ -306,7 +308,7 @@ def fault_of_row(answer: Any, _rng: np.random.Generator) -> str:
     """Say why a row is no row of weights that beats the three, or nothing."""
     weights = plain_array(answer).astype(float)
     if weights.shape != (4,):
-        return "Four weights are asked, in one row."
+        return "Give four weights, in one row."
     if not np.all(weights >= 0):
         return "A weight is negative, or no number at all."
     if not abs(weights.sum() - 1) <= 1e-6:
@@ -328,7 +330,7 @@ JACOBIAN = Check(
         mistakes={
             (lambda p: np.diag(p * (1 - p))): "Off-diagonal entries are missing: "
             "raising one score lowers the other weights.",
-            (lambda p: p * (1 - p)): "You returned the diagonal only; a matrix is asked.",
+            (lambda p: p * (1 - p)): "You returned the diagonal only; we want a matrix.",
             (lambda p: -np.outer(p, p)): "The diagonal lacks its first term: "
             "δᵢⱼ is one where i = j.",
             (lambda p: np.outer(p, p) - np.diag(p)): "The sign is wrong: "
@@ -343,7 +345,7 @@ JACOBIAN = Check(
         PEAKED[0] * (1 - PEAKED[0]),
         mistakes={
             PEAKED[0]: "This is the weight; multiply by what is left for the others.",
-            PEAKED[1] * (1 - PEAKED[1]): "A later diagonal entry; the first one is larger.",
+            PEAKED[1] * (1 - PEAKED[1]): "This is a later diagonal entry; the first one is larger.",
         },
     ),
     beside=Number(
@@ -351,7 +353,7 @@ JACOBIAN = Check(
         -1 / 16,
         mistakes={
             1 / 16: "The sign is wrong: raising one score lowers the other weights.",
-            3 / 16: "This is the diagonal; an entry off it is asked.",
+            3 / 16: "This is the diagonal; we want an entry off it.",
             0: "A score acts on the other weights too, as they share one sum.",
         },
     ),
@@ -359,8 +361,8 @@ JACOBIAN = Check(
         "the sum of the squares of the uniform row's matrix",
         3 / 16,
         mistakes={
-            4 * (3 / 16) ** 2: "That is the diagonal's part; the other entries are missing.",
-            math.sqrt(3) / 4: "This is the root of it, the norm; no root is asked.",
+            4 * (3 / 16) ** 2: "This is the diagonal's part; the other entries are missing.",
+            math.sqrt(3) / 4: "This is the norm, the root of the sum; we want the sum.",
             12 / 256: "The diagonal's part is missing.",
         },
     ),
@@ -377,7 +379,7 @@ JACOBIAN = Check(
         "a row of four weights whose sum of squares is a tenth above all three, or more",
         fault_of_row,
         mistakes={
-            (0.25, 0.25, 0.25): "Four weights are asked, in one row.",
+            (0.25, 0.25, 0.25): "Give four weights, in one row.",
             (1.5, -0.5, 0, 0): "A weight is negative, or no number at all.",
             (0.5, 0.5, 0.5, 0.5): "Weights sum to one, and these do not.",
             (0.25, 0.25, 0.25, 0.25): SPREAD_OUT,
@@ -423,7 +425,7 @@ def fault_of_law(answer: Any, _rng: np.random.Generator) -> str:
     """
     table = plain_array(answer).astype(float)
     if table.ndim != 2 or len(table) != 2:
-        return "Two rows are asked, values and probabilities."
+        return "Give two rows, values and probabilities."
     if not np.all(np.isfinite(table)):
         return "An entry is infinite, or no number at all."
     values, chances = table
@@ -446,7 +448,7 @@ KURTOSIS = Check(
         "how many terms of E[z⁴] have four equal indices, at dₖ = 4",
         COUNTED,
         mistakes={
-            COUNTED**4: "These are all terms; in the ones asked i, j, l and h are equal.",
+            COUNTED**4: "These are all terms; we want those in which i, j, l and h are equal.",
             1: "That index can be any of the dₖ.",
         },
     ),
@@ -508,7 +510,7 @@ KURTOSIS = Check(
         "such a law on a few points: two rows, its values and their probabilities",
         fault_of_law,
         mistakes={
-            (1, 0, -1): "Two rows are asked, values and probabilities.",
+            (1, 0, -1): "Give two rows, values and probabilities.",
             ((np.inf, 0), (0, 1)): "An entry is infinite, or no number at all.",
             ((-1, 0, 1), (1, -1, 1)): "A probability is negative.",
             ((-1, 0, 1), (1, 1, 1)): "The probabilities, "
@@ -545,7 +547,7 @@ def threshold_width(n_keys: int) -> Number:
         f"the first width at which the mean of σ² is above 2 ln n, for {n_keys} keys",
         first,
         mistakes={
-            bound: "This is the threshold itself; the first whole width above it is asked.",
+            bound: "This is the threshold itself; we want the first whole width above it.",
             first - 1: "At this width the mean of σ² is still below the threshold.",
             math.floor(bound / 2) + 1: "You left out the 2: "
             "the spread is √(2 ln n), so σ² is 2 ln n.",
@@ -580,8 +582,8 @@ CRITICAL = Check(
         share_beyond(1024, first_width(1024)),
         mistakes={
             1 - share_beyond(1024, first_width(1024)): "This is the share below the threshold; "
-            "the one beyond it is asked.",
-            46: "This is in percent; a part of one is asked.",
+            "we want the share beyond it.",
+            46: "This is in percent; give a part of one.",
             1 / 2: "Chi-squared leans to the right: its median is below its mean.",
         },
         within=4 * math.sqrt(1 / 4 / MEASURED),
@@ -638,15 +640,15 @@ def fault_of_zero(answer: Any, rng: np.random.Generator) -> str:
     given = queries.copy()
     returned = call(answer, given)
     if returned is None:
-        return "Your function returned None; keys of the shape of the queries are asked."
+        return "Your function returned None; return keys of the shape of the queries."
     if not np.array_equal(given, queries):
         return "Your function changes its input; work on a copy of it."
     returned = plain_array(returned)
     keys = returned.astype(float)
     if keys.shape != queries.shape:
-        return "Keys of the shape of the queries are asked, one for each."
+        return "Return a key for each query, in the shape of the queries."
     if not np.all(np.isfinite(keys)):
-        return "There is a key with an entry that is infinite or no number."
+        return "A key has an entry that is infinite or no number."
     size = math.sqrt(PAIRS)
     for squares, variance in ((keys**2, 8), ((keys**2).mean(axis=1), 3 * (1 + 2 / WIDTH) - 1)):
         error = np.sqrt(np.minimum(squares.var(axis=0), variance)) / size
@@ -668,17 +670,17 @@ BREAK = Check(
         "the variance of q·k if k = q, normal",
         2 * WIDTH,
         mistakes={
-            WIDTH: "That is for independent q and k; here z is a sum of squares.",
+            WIDTH: "This is for independent q and k; here z is a sum of squares.",
             3 * WIDTH: "The fourth moment is 3; subtract the square of the mean.",
-            WIDTH**2: "This is the square of the mean; the variance is asked.",
+            WIDTH**2: "This is the square of the mean; we want the variance.",
         },
     ),
     var_signs=Number(
         "the variance of q·k if k = q, random signs",
         0,
         mistakes={
-            WIDTH: "That is for independent q and k; what is a sign squared?",
-            2 * WIDTH: "That is for normal components; what is a sign squared?",
+            WIDTH: "This is for independent q and k; what is a sign squared?",
+            2 * WIDTH: "This is for normal components; what is a sign squared?",
         },
     ),
     var_both=Number(
@@ -707,10 +709,9 @@ BREAK = Check(
         "orthogonal(queries), which returns a key for each query so that q·k has no variance",
         fault_of_zero,
         mistakes={
-            (lambda queries: queries[:, :8]): "Keys of the shape of the queries are "
-            "asked, one for each.",
-            (lambda queries: queries * np.inf): "There is a key with an entry that is "
-            "infinite or no number.",
+            (lambda queries: queries[:, :8]): "Return a key for each query, "
+            "in the shape of the queries.",
+            (lambda queries: queries * np.inf): "A key has an entry that is infinite or no number.",
             (lambda queries: np.ones_like(queries)): "A component of the keys does not "
             "have mean zero.",
             (lambda queries: 0 * queries): NOT_STANDARD,
@@ -718,7 +719,7 @@ BREAK = Check(
             (lambda queries: np.negative(queries, out=queries)): "Your function changes its input; "
             "work on a copy of it.",
             (lambda queries: None): "Your function returned None; "
-            "keys of the shape of the queries are asked.",
+            "return keys of the shape of the queries.",
         },
         praise="Each key is at a right angle to its query, or q·k is constant otherwise.",
     ),
@@ -799,11 +800,11 @@ REPAIR = Check(
             attend(lambda n, width, heads: math.sqrt(width)): "You divided by the root of d_model; "
             "a head is narrower, d_model / n_heads.",
             attend(lambda n, width, heads: width / heads): "You divided by dₖ; divide by its root.",
-            attend(lambda n, width, heads: 1.0): "The division is gone; √dₖ is wanted.",
+            attend(lambda n, width, heads: 1.0): "The division is gone; divide by √dₖ.",
             attend(lambda n, width, heads: math.sqrt(n)): "You divided by the root of the number "
-            "of tokens; it is that of dₖ.",
+            "of tokens; divide by the root of dₖ.",
             attend(lambda n, width, heads: math.sqrt(heads)): "You divided by the root of the "
-            "number of heads; it is that of dₖ.",
+            "number of heads; divide by the root of dₖ.",
             attend(lambda n, width, heads: math.sqrt(width * heads)): "You multiplied the width by "
             "the number of heads; divide it by them.",
             attend(lambda n, width, heads: math.sqrt(width / heads), axis=-2): "Your weights sum "
@@ -816,8 +817,8 @@ REPAIR = Check(
         "by what factor its logits are too small in a model with 16 heads",
         math.sqrt(16),
         mistakes={
-            16: "The widths differ by this factor, and their roots are divided by.",
-            1 / 4: "This is what is left of them; by how much they are too small is asked.",
+            16: "The widths differ by this factor; the divisors are their roots.",
+            1 / 4: "This is the part that is left; by which factor are they too small?",
             1: "With 16 heads a head is narrower than the model.",
         },
     ),
@@ -827,7 +828,7 @@ REPAIR = Check(
         {
             "one head, against a reference": "With one head both widths are the same.",
             "shuffled tokens give shuffled outputs": "Any divisor passes that.",
-            "every row of weights sums to one": "Softmax does that, whatever one divides by.",
+            "every row of weights sums to one": "Softmax does that, whatever you divide by.",
             "several heads, against a reference": "Right, if the data make the logits matter.",
         },
     ),
@@ -847,7 +848,7 @@ START = Check(
             MODEL * STD: "0.05 is the standard deviation of an entry, not its variance.",
             HEAD * STD**2: "The sum runs over the 768 entries of a token, not over the head.",
             STD**2: "This is the variance of one entry of the matrix; 768 products add.",
-            math.sqrt(Q_VARIANCE): "This is the standard deviation; the variance is asked.",
+            math.sqrt(Q_VARIANCE): "This is the standard deviation; we want the variance.",
         },
     ),
     var_key=Number(
@@ -857,7 +858,7 @@ START = Check(
             1: "The bound is no standard deviation: a uniform number between ±a has a²/3.",
             1 / 12: "The numbers lie between −a and a, which is 2a wide.",
             K_VARIANCE / MODEL: "This is the variance of one entry; 768 products add.",
-            math.sqrt(K_VARIANCE): "This is the standard deviation; the variance is asked.",
+            math.sqrt(K_VARIANCE): "This is the standard deviation; we want the variance.",
         },
     ),
     var_score=Number(
@@ -867,7 +868,7 @@ START = Check(
             Q_VARIANCE * K_VARIANCE: "This is one product; 96 of them add.",
             MODEL * Q_VARIANCE * K_VARIANCE: "The products of one head add, 96 and not 768.",
             HEAD * (Q_VARIANCE + K_VARIANCE): "The variances of qᵢ and kᵢ multiply in a product.",
-            math.sqrt(SCORE): "This is the standard deviation; the variance is asked.",
+            math.sqrt(SCORE): "This is the standard deviation; we want the variance.",
         },
     ),
     tau=Number(
@@ -875,8 +876,8 @@ START = Check(
         math.sqrt(SCORE),
         mistakes={
             SCORE: "Dividing by τ divides the variance by τ squared.",
-            math.sqrt(HEAD): "√dₖ gives variance one where q and k have it; here they do not.",
-            1 / math.sqrt(SCORE): "This multiplies the scores; the divisor is asked.",
+            math.sqrt(HEAD): "√dₖ gives variance one if q and k have it; here they do not.",
+            1 / math.sqrt(SCORE): "This multiplies the scores; we want the divisor.",
         },
     ),
     var_usual=Number(
@@ -884,8 +885,8 @@ START = Check(
         SCORE / HEAD,
         mistakes={
             SCORE / math.sqrt(HEAD): "Dividing by √dₖ divides the variance by dₖ.",
-            math.sqrt(SCORE / HEAD): "This is the standard deviation; the variance is asked.",
-            1: "That holds where q and k have variance one; here they do not.",
+            math.sqrt(SCORE / HEAD): "This is the standard deviation; we want the variance.",
+            1: "This holds if q and k have variance one; here they do not.",
             SCORE / MODEL: "You divided by d_model; the head is 96 wide.",
         },
     ),
@@ -893,7 +894,7 @@ START = Check(
         "the variance within a row before any division",
         (1 - COSINE) * SCORE,
         mistakes={
-            COSINE * SCORE: "That is what tokens share; what differs within a row is asked.",
+            COSINE * SCORE: "This is what tokens share; we want what differs within a row.",
             (1 - COSINE**2) * SCORE: "The keys' correlation enters once, "
             "as only they differ in a row.",
             SCORE: "What similar tokens share moves the whole row; take it out.",
@@ -905,10 +906,11 @@ START = Check(
         math.sqrt((1 - COSINE) * SCORE),
         mistakes={
             (1 - COSINE) * SCORE: "Dividing by τ divides the variance by τ squared.",
-            (1 - COSINE) * math.sqrt(SCORE): "The factor belongs to the variance: its root.",
-            math.sqrt(COSINE * SCORE): "That is what tokens share; "
-            "what differs within a row is asked.",
-            math.sqrt(SCORE): "That is for all logits; within a row they vary less.",
+            (1 - COSINE)
+            * math.sqrt(SCORE): "The factor belongs to the variance: take its root here.",
+            math.sqrt(COSINE * SCORE): "This is what tokens share; "
+            "we want what differs within a row.",
+            math.sqrt(SCORE): "This is for all logits; within a row they vary less.",
         },
     ),
 )

@@ -242,7 +242,7 @@ LEAD_CASES = Cases(
         [FLAT, 4.74, np.float64(4.7364)],
         (brentq(lambda x: slope(x) - 0.025, -20, 1), "beyond the steepest"),
         (FLAT - math.log(3), "one rival"),
-        (0.9743, "the lead x is asked"),
+        (0.9743, "we want the lead x"),
         (brentq(lambda x: slope(x) - 0.1, 1.2, 20), "the slope is 0.1"),
     ),
     slope_left=Answers(
@@ -267,7 +267,7 @@ ABLATION_CASES = Cases(
         (0.032, "hardly beats"),
         (0.32, "too large"),
         (1, "diverge"),
-        (0.2, "We want the learning rate, of the five"),
+        (0.2, "Asked is the learning rate, of the five"),
     ),
     divided_rate=Answers(
         [0.32, np.array([0.32])],
@@ -357,7 +357,7 @@ JACOBIAN_CASES = Cases(
     first_entry=Answers(
         [0.0291, np.float32(0.0291), Fraction(291, 10000)],
         (0.97, "This is the weight"),
-        (0.0099, "A later diagonal entry"),
+        (0.0099, "a later diagonal entry"),
         (0.029, "Nearly"),
     ),
     beside=Answers(
@@ -369,7 +369,7 @@ JACOBIAN_CASES = Cases(
     uniform_squares=Answers(
         [(uniform_only([0.25] * 4) ** 2).sum(), 0.188, Fraction(3, 16)],
         (0.140625, "the diagonal's part"),
-        (0.4330, "no root"),
+        (0.4330, "the root of the sum"),
         (12 / 16**2, "The diagonal's part is missing"),
     ),
     most=Answers(
@@ -385,14 +385,14 @@ JACOBIAN_CASES = Cases(
             np.float32([0.48, 0.48, 0.02, 0.02]),
             (0.45, 0.45, 0.05, 0.05),
         ],
-        ([0.5, 0.5], "Four weights"),
-        ([[0.5, 0.5, 0, 0]], "Four weights"),
+        ([0.5, 0.5], "four weights"),
+        ([[0.5, 0.5, 0, 0]], "four weights"),
         ([2, -1, 0, 0], "negative"),
         ([math.nan, 0.5, 0.5, 0], "negative, or no number"),
         ([0.49, 0.49, 0.01, 0.02], "sum to one"),
         ([math.inf, 0, 0, 0], "sum to one"),
         ([1e308] * 4, "sum to one"),
-        ([[0.5], [0.5], [0], [0]], "Four weights"),
+        ([[0.5], [0.5], [0], [0]], "four weights"),
         ([0.3, 0.3, 0.2, 0.2], "fewer keys"),
         ([1, 0, 0, 0], "share with another"),
         ([0.9, 0.1, 0, 0], "share with another"),
@@ -445,7 +445,7 @@ KURTOSIS_CASES = Cases(
             [[-ROOT, 0, ROOT], [1 / 6, 2 / 3, 1 / 6]],
             np.array([[0, 1.732, -1.732], [0.667, 0.1667, 0.1667]]),
         ],
-        ([ROOT, 0, -ROOT], "Two rows are asked"),
+        ([ROOT, 0, -ROOT], "Give two rows"),
         ([[-1, 0, 1], [0.5, -0.5, 1]], "negative"),
         ([[-ROOT, 0, ROOT], [0.1, 0.2, 0.1]], "do not sum to one"),
         ([[0, ROOT], [2 / 3, 1 / 3]], "mean is not zero"),
@@ -550,7 +550,7 @@ BREAK_CASES = Cases(
     ),
     orthogonal=Answers(
         [turned, halves_exchanged, projected, stretched, of_signs],
-        (lambda queries: turned(queries)[:100], "one for each"),
+        (lambda queries: turned(queries)[:100], "a key for each query"),
         (lambda queries: queries / 0, "infinite"),
         (lambda queries: np.sign(queries) ** 2, "mean zero"),
         (np.zeros_like, "variance one"),
@@ -593,14 +593,14 @@ REPAIR_CASES = Cases(
     too_small=Answers(
         [4, math.sqrt(1024) / math.sqrt(64), 4.0],
         (16, "their roots"),
-        (0.25, "what is left"),
+        (0.25, "the part that is left"),
         (1, "narrower"),
     ),
     sees=Answers(
         ["several heads, against a reference", "Several heads, against a  reference"],
         ("one head, against a reference", "the same"),
         ("shuffled tokens give shuffled outputs", "Any divisor"),
-        ("every row of weights sums to one", "whatever one divides by"),
+        ("every row of weights sums to one", "whatever you divide by"),
     ),
 )
 
@@ -611,27 +611,27 @@ START_CASES = Cases(
         (768 * 0.05, "not its variance"),
         (96 * 0.05**2, "not over the head"),
         (0.0025, "768 products add"),
-        (1.3856, "the variance is asked"),
+        (1.3856, "we want the variance"),
     ),
     var_key=Answers(
         [1 / 3, 0.333, np.float32(1 / 3)],
         (1, "no standard deviation"),
         (1 / 12, "2a wide"),
         (1 / (3 * 768), "768 products add"),
-        (0.5774, "the variance is asked"),
+        (0.5774, "we want the variance"),
     ),
     var_score=Answers(
         [61.44, 61.4, 96 * 0.64],
         (0.64, "96 of them add"),
         (768 * 0.64, "not 768"),
         (96 * (1.92 + 1 / 3), "multiply in a product"),
-        (7.838, "the variance is asked"),
+        (7.838, "we want the variance"),
     ),
     tau=Answers(
         [61.44**0.5, 7.84, np.array(7.838)],
         (61.44, "τ squared"),
         (96**0.5, "here they do not"),
-        (1 / 7.8384, "the divisor is asked"),
+        (1 / 7.8384, "we want the divisor"),
     ),
     var_usual=Answers(
         [0.64, Fraction(16, 25), (7.8384 / 9.79796) ** 2],
