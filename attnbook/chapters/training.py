@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnbook.chapters.gradients import share_of_longest
-from attnbook.sweeps import ARMS, MEASURED, OPTIMIZERS, Ablation, Record, Setting, Tuning
+from attnbook.sweeps import ARMS, MEASURED, OPTIMIZERS, Ablation, Record, Setting
 from attnlib import jacobian_norm_squared, sample_query_gradients
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
 from attnlib.training import (
@@ -290,17 +290,6 @@ def described(setting: Setting) -> str:
     elif setting.initial_gain != Setting.initial_gain:
         said.append(f"dₖ {setting.d_k}")
     return ", ".join(said)
-
-
-def rates_below(loss: float, tuning: Tuning) -> tuple[float, float]:
-    """Return the ends of the range of rates at which the mean loss is below a bound.
-
-    A ValueError if a rate in between is not below it.
-    """
-    (places,) = np.nonzero(tuning.loss < loss)
-    if (np.diff(places) != 1).any():
-        raise ValueError(f"the rates with losses below {loss} are not next to each other")
-    return tuning.rates[places[0]], tuning.rates[places[-1]]
 
 
 def claims(table: Table, level: float) -> dict[str, bool]:

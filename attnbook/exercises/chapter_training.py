@@ -60,13 +60,13 @@ GROUP_LOSSES = Check(
             1 / GROUPS: "This is uniform attention, whose loss is 1 − 1/G; "
             "one right token has another loss.",
             1 - 1 / (1 + math.sqrt(OTHERS * (1 - 1 / MEMBERS))): "This is the share on wrong "
-            "tokens; that on the right group is asked.",
+            "tokens; we want that on the right group.",
             1 / (1 + OTHERS * (1 - 1 / MEMBERS)): "A root is missing: "
             "the two shares enter the condition as squares.",
             1 / (1 + math.sqrt(OTHERS)): "The right group's own part of ‖p‖² is missing in "
             "your condition.",
         },
-        praise="Less than uniform attention gives it, as one token is so bad an estimate.",
+        praise="That is less than in uniform attention: one token is a poor estimate of the mean.",
     ),
 )
 
@@ -147,7 +147,7 @@ FAIR_RATE = Check(
         "add larger rates and tune again",
         {
             "take 1 and go on": "Its mean is smallest there, but 1 is the last rate tried: "
-            "nobody knows what comes behind it.",
+            "a larger rate may be better still.",
             "take 0.32 to be safe": "A rate inside the grid that is known to be worse "
             "handicaps the arm.",
             "take the rate of the other arm": "A shared rate measures whom it suits.",
@@ -196,15 +196,15 @@ FAIR_RATE = Check(
                 for number in (10, 100, 1e3, 1e6, 1e9, 1e10)
             },
             partial(_by, partial(np.min, axis=0)): "You choose by the best single seed; "
-            "the mean over seeds is asked.",
+            "the rule takes the mean over seeds.",
             partial(_by, partial(np.median, axis=0)): "You choose by the median, "
             "which does not see that a seed diverged.",
             partial(_by, partial(np.max, axis=0)): "You choose by the worst seed. "
-            "That is careful, but the mean is asked.",
+            "That is careful, but the rule takes the mean.",
             (lambda _rates, losses: losses.mean(axis=0).argmin()): "This is the place of the rate; "
-            "the rate itself is asked.",
+            "return the rate itself.",
             (lambda _rates, losses: losses.mean(axis=0).min()): "This is the smallest mean loss; "
-            "the rate that has it is asked.",
+            "return the rate that has it.",
             (lambda rates, losses: rates[losses[0].argmin()]): "You look at the first seed only; "
             "take the mean over all of them.",
             (lambda rates, losses: rates[losses.mean(axis=1).argmin()]): "You averaged over the "
@@ -335,8 +335,7 @@ ADAM_STEP = Check(
             "gradients keep 0.9, their squares 0.999.",
             partial(_adam, late=1): "Your count of steps is one too high in the correction: "
             "the first step has 1.",
-            partial(_adam, epsilon=0.0, inside=1e-8): "ε is under the root; "
-            "it is added to the root.",
+            partial(_adam, epsilon=0.0, inside=1e-8): "ε is under the root; add it to the root.",
             partial(_adam, epsilon=0.0): "ε is missing, "
             "which shows where gradients are as small as it is.",
             partial(_adam, last_only=True): "This is the last step; add all of them.",
@@ -476,7 +475,7 @@ SCALE_GRADIENT = Check(
             partial(_by_factor, twice=1.0): "The two of the square is missing.",
             partial(_by_factor, twice=-2.0): "The sign is wrong: the error is output minus target.",
             partial(_by_factor, outer=lambda factor: factor): "This is the derivative by the "
-            "logarithm of c: c times the one asked.",
+            "logarithm of c: c times the one we want.",
             partial(_by_factor, outer=lambda factor: -(factor**2)): "This is the derivative by the "
             "temperature 1/c.",
             partial(_by_factor, inner=1.0): "Your weights are those of c = 1: "
