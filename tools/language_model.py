@@ -126,7 +126,7 @@ def validation_windows() -> tuple[Tensor, Tensor]:
 
 
 def baselines() -> dict[str, float]:
-    """Return the losses of who only knows how often characters, or pairs of them, occur."""
+    """Return the losses if only the frequency of characters, or of pairs of them, is known."""
     text = standard_library()
     n, (symbols, following) = len(text.symbols), validation_windows()
     pairs = text.training[:-1] * n + text.training[1:]

@@ -111,7 +111,7 @@ def check(exercise: str, /, *answer: Any, **parts: Any) -> Verdict:
     >>> from attnbook.exercises import check
     >>> check("spread", plain=512)
     ✗ spread
-      ✗ plain: This is the variance of q·k; its square root is asked.
+      ✗ plain: This is the variance of q·k; take its square root.
       ✗ root: Not answered yet: put the standard deviation of q·k/√dₖ here.
       ✗ full: Not answered yet: put the standard deviation of q·k/dₖ here.
     """

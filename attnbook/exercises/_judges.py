@@ -46,11 +46,11 @@ def refuse_other_kinds(value: Any, asked: str) -> None:
     if value is ...:
         raise StillOpen
     if isinstance(value, str | bytes):
-        raise Unfit(f"{received(value)} is text; {asked} is asked, without quotes.")
+        raise Unfit(f"{received(value)} is text; we want {asked}, without quotes.")
     if isinstance(value, bool | np.bool_):
-        raise Unfit(f"{value} is a truth value; {asked} is asked.")
+        raise Unfit(f"{value} is a truth value; we want {asked}.")
     if callable(value):
-        raise Unfit(f"A function came; {asked} is asked. Call it, perhaps?")
+        raise Unfit(f"A function came; we want {asked}. Call it, perhaps?")
 
 
 def plain_number(value: Any) -> float:
@@ -63,10 +63,10 @@ def plain_number(value: Any) -> float:
     if call(hasattr, value, "__len__") or isinstance(value, np.ndarray):
         array = plain_array(value)
         if array.size != 1:
-            raise Unfit(f"{array.size} numbers came, with shape {array.shape}; one is asked.")
+            raise Unfit(f"{array.size} numbers came, with shape {array.shape}; we want one.")
         value = array.item()
     if isinstance(value, complex | np.complexfloating):
-        raise Unfit(f"{received(value)} is complex; a real number is asked.")
+        raise Unfit(f"{received(value)} is complex; we want a real number.")
     try:
         number = float(call(lambda: float(value)))
     except Failed as failed:
@@ -86,7 +86,7 @@ def plain_array(value: Any) -> np.ndarray:
     """Return the numbers of an answer as a float array of its own, or say why they are none."""
     refuse_other_kinds(value, "an array of numbers")
     if isinstance(value, np.ma.MaskedArray):
-        raise Unfit("A masked array came; a plain one is asked.")
+        raise Unfit("A masked array came; we want a plain one.")
     try:
         array = call(lambda: np.array(value))
     except Failed as failed:
@@ -101,9 +101,9 @@ def plain_array(value: Any) -> np.ndarray:
         except Failed:
             raise Unfit(f"{received(value)} is no array of numbers.") from None
     if array.dtype.kind == "c":
-        raise Unfit("Complex numbers came; real ones are asked.")
+        raise Unfit("Complex numbers came; we want real ones.")
     if array.dtype.kind not in "iuf":
-        raise Unfit(f"Entries of the kind {array.dtype} came; numbers are asked.")
+        raise Unfit(f"Entries of the kind {array.dtype} came; we want numbers.")
     kept = array.dtype if array.dtype.kind == "f" else np.dtype(float)
     return np.array(array, dtype=kept)
 

@@ -25,7 +25,7 @@ RUNNER_UP = Check(
         mistakes={
             MOST: "Here all other keys but one have no weight; they can have much more.",
             math.exp(GAP) / (KEYS - 1): "These are the odds of the top key against all others; "
-            "its weight is asked.",
+            "we want its weight.",
             1 / KEYS: "This is an even share; a key in the lead has more.",
             1 / (1 + KEYS * math.exp(-GAP)): "You counted the top key among its rivals; "
             "all keys but one are rivals.",
@@ -39,7 +39,7 @@ RUNNER_UP = Check(
         mistakes={
             LEAST: "Here all others are as high as the second; they can be far lower.",
             1: "The second key keeps its part of what the top key has.",
-            math.exp(GAP): "These are the odds of the top key; its weight is asked.",
+            math.exp(GAP): "These are the odds of the top key; we want its weight.",
         },
         praise="One gap leaves a great deal open.",
     ),
@@ -158,12 +158,12 @@ POSITIONS = Check(
         "the effective positions exp H of the row",
         2 * math.sqrt(HOLDERS),
         mistakes={
-            NATS: "This is the entropy H in nats; its exponential is asked.",
-            NATS / math.log(2): "This is the entropy in bits; exp H with H in nats is asked.",
+            NATS: "This is the entropy H in nats; we want its exponential.",
+            NATS / math.log(2): "This is the entropy in bits; we want exp H with H in nats.",
             math.exp(NATS / math.log(2)): "You raised e to the entropy in bits; "
             "either use nats, or raise two to it.",
             float(1 / (SHARED**2).sum()): "This is one over the sum of squares; "
-            "here exp H is asked.",
+            "here we want exp H.",
             2: "The top key has half, but the other half is spread over many keys: use H.",
             (HOLDERS + 1) / 2: "The weights are not even: use H, not the number of keys.",
         },
@@ -172,9 +172,9 @@ POSITIONS = Check(
         "one over the sum of squared weights",
         float(1 / (SHARED**2).sum()),
         mistakes={
-            float((SHARED**2).sum()): "This is the sum of squares; one over it is asked.",
+            float((SHARED**2).sum()): "This is the sum of squares; we want one over it.",
             2: "The top key's square is a quarter, not a half.",
-            2 * math.sqrt(HOLDERS): "This is exp H; here one over the sum of squares is asked.",
+            2 * math.sqrt(HOLDERS): "This is exp H; here we want one over the sum of squares.",
         },
         praise="The same row, and another count: squares hardly see small weights.",
     ),
@@ -185,13 +185,13 @@ POSITIONS = Check(
         _positions_room,
         mistakes={
             (lambda scores: _entropy(_weights(scores))): "This is the entropy H; "
-            "its exponential is asked.",
+            "we want its exponential.",
             (lambda scores: np.exp(_entropy(_weights(scores)) / math.log(2))): "You raised e to "
             "the entropy in bits; either use nats, or raise two to it.",
             (lambda scores: 1 / (_weights(scores) ** 2).sum(axis=-1)): "This is one over the sum "
-            "of squared weights, another count; exp H is asked.",
+            "of squared weights, another count; we want exp H.",
             (lambda scores: 1 / _weights(scores).max(axis=-1)): "This is one over the largest "
-            "weight, another count; exp H is asked.",
+            "weight, another count; we want exp H.",
             (lambda scores: np.exp(-_entropy(_weights(scores)))): "The sign of H is wrong: "
             "logarithms of weights are negative, H is not.",
             (lambda scores: np.exp(_entropy(_weights(np.moveaxis(scores, 0, -1))))): "Your weights "
@@ -329,10 +329,10 @@ SOFTEN = Check(
             (lambda z, c: -c * (_weights(c * z) * z**2).sum()): "The square of the mean is "
             "missing: it comes from the denominator of softmax.",
             (lambda z, c: -_slope(z, c) * c**2): "This is the derivative by the divisor τ = 1/c; "
-            "that by c is asked.",
-            (lambda z, c: _slope(z, c) * c): "This is the derivative by ln c; that by c is asked.",
+            "we want that by c.",
+            (lambda z, c: _slope(z, c) * c): "This is the derivative by ln c; we want that by c.",
             (lambda z, c: _slope(z, c) * _effective(_weights(c * z))): "This is the derivative of "
-            "exp H; that of H is asked.",
+            "exp H; we want that of H.",
             (lambda z, c: -c * math.sqrt(_variance(_weights(c * z), z))): "You have the standard "
             "deviation of the scores where their variance belongs.",
             (lambda z, c: -c * _variance(_plain_softmax(c * z), z)): OVERFLOW,
@@ -345,7 +345,7 @@ SOFTEN = Check(
         mistakes={
             1: "One key would be left if it led alone; here two keys share the lead.",
             5: "This is the limit for a large divisor, when all weights become even.",
-            math.log(2): "This is the limit of H; that of exp H is asked.",
+            math.log(2): "This is the limit of H; we want that of exp H.",
         },
     ),
     five=Number(

@@ -34,7 +34,7 @@ WANTED_ODDS = Check(
             2 * ODDS: "Halving τ doubles the logarithm of the odds, not the odds.",
             math.sqrt(ODDS): "You turned the other way: a lower temperature is sharper.",
             ODDS / 2: "Halving τ does not halve the odds: look at their logarithm.",
-            ODDS**2 / (1 + ODDS**2): "This is the weight of the first key; its odds are asked.",
+            ODDS**2 / (1 + ODDS**2): "This is the weight of the first key; we want its odds.",
         },
         praise="Halving the temperature squares every odds.",
     ),
@@ -42,7 +42,7 @@ WANTED_ODDS = Check(
         "the weight of the first key at twice that temperature",
         math.sqrt(ODDS) / (1 + math.sqrt(ODDS)),
         mistakes={
-            math.sqrt(ODDS): "These are the odds; the weight is asked.",
+            math.sqrt(ODDS): "These are the odds; we want the weight.",
             1 / (1 + math.sqrt(ODDS)): "This is the weight of the second key.",
             ODDS**2 / (1 + ODDS**2): "You turned the other way: a higher temperature is softer.",
             (ODDS / 2) / (1 + ODDS / 2): "Doubling τ halves the logarithm of the "
@@ -289,7 +289,7 @@ COOLING = Check(
             0: "At a gap of zero the entropy is at its top and does not change at all.",
             2: "There 1/gap would be 1/2, but tanh(gap/2) is less than one.",
             math.exp(GAP) / (1 + math.exp(GAP)): "This is the larger of the two weights; "
-            "the gap of the logits is asked.",
+            "we want the gap of the logits.",
         },
     ),
     most=Number(
@@ -300,14 +300,14 @@ COOLING = Check(
             spread_of_two(root_of_tanh(1), 1): "The gap enters squared: "
             "this is the largest value with the gap itself.",
             math.sqrt(spread_of_two(GAP)): "This is the standard deviation of the logits; "
-            "their variance is asked.",
+            "we want their variance.",
         },
     ),
     long_row=Number(
         "the derivative in a long random row whose logits have the standard deviation ½",
         1 / 4,
         mistakes={
-            1 / 8: "This is how far the entropy is below its top; the derivative is asked.",
+            1 / 8: "This is how far the entropy is below its top; we want the derivative.",
             1 / 2: "This is the standard deviation; the derivative is a variance.",
             -1 / 4: "The sign is wrong: a higher temperature gives a row more entropy.",
             1 / 16: "You squared once too often: the standard deviation is given.",

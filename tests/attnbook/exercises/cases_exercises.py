@@ -267,7 +267,7 @@ ABLATION_CASES = Cases(
         (0.032, "hardly beats"),
         (0.32, "too large"),
         (1, "diverge"),
-        (0.2, "Asked is the learning rate, of the five"),
+        (0.2, "We want the learning rate, of the five"),
     ),
     divided_rate=Answers(
         [0.32, np.array([0.32])],

@@ -170,7 +170,7 @@ POSITIONS_CASES = Cases(
     ),
     squared=Answers(
         [1 / (1 / 4 + 1 / (4 * 1023)), 4, 3.996, np.float32(3.996)],
-        (0.25 + 0.25 / 1023, "one over it is asked"),
+        (0.25 + 0.25 / 1023, "we want one over it"),
         (2.0, "a quarter, not a half"),
         (63.97, "This is exp H"),
         (3.9, "too small"),

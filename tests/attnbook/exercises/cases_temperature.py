@@ -106,7 +106,7 @@ ODDS_CASES = Cases(
     ),
     doubled=Answers(
         [0.75, Fraction(3, 4), np.float32(0.75), 1 / (1 + 1 / 3)],
-        (3, "the weight is asked"),
+        (3, "we want the weight"),
         (0.25, "second key"),
         (81 / 82, "the other way"),
         (4.5 / 5.5, "halves the logarithm"),
