@@ -160,7 +160,7 @@ POSITIONS_CASES = Cases(
             64,
             float(np.exp(entropy([1023] + 1023 * [1]))),
         ],
-        (float(entropy([1023] + 1023 * [1])), "in nats; its exponential"),
+        (float(entropy([1023] + 1023 * [1])), "in nats; we want its exponential"),
         (float(entropy([1023] + 1023 * [1], base=2)), "entropy in bits"),
         (math.exp(entropy([1023] + 1023 * [1], base=2)), "raised e to the entropy in bits"),
         (4, "one over the sum of squares"),

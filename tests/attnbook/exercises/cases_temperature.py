@@ -101,7 +101,7 @@ ODDS_CASES = Cases(
         (18, "not the odds"),
         (3, "the other way"),
         (4.5, "does not halve"),
-        (0.98780, "odds are asked"),
+        (0.98780, "we want its odds"),
         (80, "too small"),
     ),
     doubled=Answers(
