@@ -132,6 +132,27 @@ def grow_lengths(
     return positions, slopes
 
 
+def matching_share(match: float, rivals: np.ndarray, factor: float) -> float:
+    """Return the weight of a matching key among its rivals, logits times a factor.
+
+    Examples
+    --------
+    >>> float(matching_share(2.0, np.array([2.0, 2.0, 2.0]), factor=5.0))
+    0.25
+    """
+    return 1 / (1 + np.exp(factor * (rivals - match)).sum())
+
+
+def factor_for_half(match: float, rivals: np.ndarray) -> float:
+    """Return the factor, between 0.1 and 4, at which the match has half of the weight."""
+    low, high = 0.1, 4.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        too_small = matching_share(match, rivals, middle) < 0.5
+        low, high = (middle, high) if too_small else (low, middle)
+    return (low + high) / 2
+
+
 def match_share(d_k: int, n_keys: int) -> float:
     """Return the mean weight of a perfect match among random keys, under plain division."""
     rng = np.random.default_rng(911)
