@@ -293,8 +293,7 @@ ADAM_STEP = Check(
             -STEP_GRADIENTS[0]: "This is the step of SGD; Adam divides it by a size.",
             _move(1, corrected=(False, True)): "You corrected the mean of squares for its start at "
             "zero, but not that of the gradients.",
-            _move(1, root=lambda square: square): "You divided by the mean square; "
-            "take its root.",
+            _move(1, root=lambda square: square): "You divided by the mean square; take its root.",
         },
         praise="The size of the gradient does not matter, only its sign.",
     ),
@@ -311,8 +310,7 @@ ADAM_STEP = Check(
             / 2
             / math.sqrt(sum(g**2 for g in STEP_GRADIENTS) / 2): "You took plain means; "
             "in Adam's the second gradient counts more than the first.",
-            _move(2, root=lambda square: square): "You divided by the mean square; "
-            "take its root.",
+            _move(2, root=lambda square: square): "You divided by the mean square; take its root.",
         },
         praise="A gradient that changes its sign shortens the step.",
     ),
