@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from attnbook.chapters.estimates import mean_and_error
-from attnbook.figures.models_table import relative
 from attnlib import effective_positions, sample_row_statistics, scaling, softmax
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
 from attnlib.training import Learner, loss_and_gradients, train_together
@@ -106,31 +103,6 @@ def _head_statistics(
     }
 
 
-def capped_logit(logit: float, cap: float) -> tuple[float, float]:
-    """Return what a soft cap makes of a logit, and the slope there.
-
-    Examples
-    --------
-    >>> capped_logit(0, cap=50)
-    (np.float64(0.0), np.float64(1.0))
-    """
-    rule = scaling.soft_cap(cap)
-    capped = rule.cap_logits(np.array(float(logit)))
-    return capped, rule.cap_slope(capped)
-
-
-def capped_row(logit: float, caps: Iterable[float]) -> str:
-    """Return a logit with what each cap makes of it and the slope there, as in the table.
-
-    Examples
-    --------
-    >>> capped_row(25, caps=(50, 30))
-    '25: 23.11 (0.786), 20.47 (0.535)'
-    """
-    pairs = ("{:.2f} ({:.3f})".format(*capped_logit(logit, cap)) for cap in caps)
-    return f"{logit}: {', '.join(pairs)}"
-
-
 def grow_lengths(
     growth: Iterable[float], d_k: int, cap: float
 ) -> tuple[dict[str, dict[float, tuple[float, float]]], dict[float, float]]:
@@ -158,6 +130,27 @@ def grow_lengths(
             if rule is capped:
                 slopes[factor] = (weights * rule.cap_slope(made)).sum(axis=-1).mean()
     return positions, slopes
+
+
+def matching_share(match: float, rivals: np.ndarray, factor: float) -> float:
+    """Return the weight of a matching key among its rivals, logits times a factor.
+
+    Examples
+    --------
+    >>> float(matching_share(2.0, np.array([2.0, 2.0, 2.0]), factor=5.0))
+    0.25
+    """
+    return 1 / (1 + np.exp(factor * (rivals - match)).sum())
+
+
+def factor_for_half(match: float, rivals: np.ndarray) -> float:
+    """Return the factor, between 0.1 and 4, at which the match has half of the weight."""
+    low, high = 0.1, 4.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        too_small = matching_share(match, rivals, middle) < 0.5
+        low, high = (middle, high) if too_small else (low, middle)
+    return (low + high) / 2
 
 
 def match_share(d_k: int, n_keys: int) -> float:
@@ -190,14 +183,3 @@ def kept_positions(
             part = raw.mean() / divided.mean()
             kept[width, n] = part, mean_and_error(raw - part * divided)[1] / divided.mean()
     return kept
-
-
-def table_row(entry: Mapping[str, Any]) -> str:
-    """Return a model's name, its factor over 1/√d_k and its rule without what is code.
-
-    Examples
-    --------
-    >>> table_row({"name": "T5", "d_k": 64, "divisor_squared": 1, "rule": "none, not `1/2`"})
-    'T5: 8, none, not '
-    """
-    return f"{entry['name']}: {relative(entry):.3g}, {re.sub('`[^`]*`', '', entry['rule'])}"

@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnbook.chapters.gradients import share_of_longest
 from attnbook.sweeps import ARMS, MEASURED, OPTIMIZERS, Ablation, Record, Setting
 from attnlib import jacobian_norm_squared, sample_query_gradients
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
 from attnlib.training import (
-    QUANTILES,
     TEST_SIZE,
     Learner,
     TrainingRun,
@@ -361,17 +359,6 @@ def predicted_ratio(d_k: int) -> float:
         for scale in (1.0, None)
     )
     return raw / divided
-
-
-def top_share(lengths: np.ndarray) -> np.ndarray:
-    """Return the share of the sum of squares that the longest 5% hold, along the last axis.
-
-    Examples
-    --------
-    >>> float(top_share(np.array([3.0] + 19 * [1.0])).round(3))
-    0.321
-    """
-    return share_of_longest(lengths, 1 - QUANTILES[-1])
 
 
 def gradient_factors(

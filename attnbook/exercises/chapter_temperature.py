@@ -252,13 +252,13 @@ COOLING = Check(
             with_moments(lambda mean, variance, tau: -variance / tau**2): "The sign is wrong: "
             "a higher temperature gives a row more entropy.",
             with_moments(lambda mean, variance, tau: variance): "This is the variance of the "
-            "scores; that of the scores over τ is needed.",
+            "scores; we want that of the scores over τ.",
             with_moments(lambda mean, variance, tau: variance / tau): "The variance of scores over "
             "τ has τ squared below it; you divided once.",
             (lambda scores, tau: moments(scores, 1.0)[1] / tau**2): "You took the weights of the "
             "undivided scores; divide by τ before softmax.",
             with_moments(lambda mean, variance, tau: math.sqrt(variance) / tau): "This is the "
-            "standard deviation; its square is wanted.",
+            "standard deviation; we want its square.",
             with_moments(lambda mean, variance, tau: (variance + mean**2) / tau**2): "This is the "
             "mean square; the square of the mean has to be subtracted.",
             (lambda scores, tau: np.nan_to_num(overflowing_slope(scores, tau))): "Moderate scores "

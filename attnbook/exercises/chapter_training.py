@@ -293,8 +293,7 @@ ADAM_STEP = Check(
             -STEP_GRADIENTS[0]: "This is the step of SGD; Adam divides it by a size.",
             _move(1, corrected=(False, True)): "You corrected the mean of squares for its start at "
             "zero, but not that of the gradients.",
-            _move(1, root=lambda square: square): "You divided by the mean square; "
-            "its root is needed.",
+            _move(1, root=lambda square: square): "You divided by the mean square; take its root.",
         },
         praise="The size of the gradient does not matter, only its sign.",
     ),
@@ -311,8 +310,7 @@ ADAM_STEP = Check(
             / 2
             / math.sqrt(sum(g**2 for g in STEP_GRADIENTS) / 2): "You took plain means; "
             "in Adam's the second gradient counts more than the first.",
-            _move(2, root=lambda square: square): "You divided by the mean square; "
-            "its root is needed.",
+            _move(2, root=lambda square: square): "You divided by the mean square; take its root.",
         },
         praise="A gradient that changes its sign shortens the step.",
     ),
@@ -329,7 +327,7 @@ ADAM_STEP = Check(
             partial(_adam, corrected=(True, False)): "You corrected the mean of the gradients for "
             "its start at zero, but not the mean of the squares.",
             partial(_adam, root=lambda square: square): "You divide by the mean square; "
-            "its root is needed.",
+            "take its root.",
             partial(_adam, sign=1): "The sign is wrong: steps go against the gradient.",
             partial(_adam, betas=ROUNDED_BETAS[::-1]): "You swapped the two shares: "
             "gradients keep 0.9, their squares 0.999.",

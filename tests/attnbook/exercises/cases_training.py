@@ -267,7 +267,7 @@ ADAM_STEP_CASES = Cases(
         (written(lambda means, _: adam(means, means)), "not corrected"),
         (written(lambda a, b: adam(a, (a[0], b[1]))), "not the mean of the gradients"),
         (written(lambda a, b: adam(a, (b[0], a[1]))), "not the mean of the squares"),
-        (written(lambda _, b: b[0] / (b[1] + 1e-8)), "its root is needed"),
+        (written(lambda _, b: b[0] / (b[1] + 1e-8)), "take its root"),
         (lambda gradients, rate: -with_library(gradients, rate), "against the gradient"),
         (written(adam, shares=(0.999, 0.9)), "swapped the two shares"),
         (written(adam, late=1), "one too high"),
