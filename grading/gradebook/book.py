@@ -164,7 +164,7 @@ class Book:
     def record_many(self, results: Sequence[Result], run: str) -> list[Dropped]:
         """Write down what became of some submissions, all of them or none.
 
-        Whatever marks stood for these students and this problem set are taken away first. A mark
+        All earlier marks of these students for this problem set are taken away first. A mark
         that a person entered for a paragraph stays if the paragraph and its points are unchanged
         (`Result.paragraphs`); otherwise it is kept aside and comes back with the same paragraph.
         All results are of one problem set, one for each student; some hundreds are quickest. They

@@ -135,8 +135,8 @@ def run(
 ) -> Ran:
     """Run every step, and run the rest again without a cell that ends the program.
 
-    The time of all restarts together is limited as well. Of what ran more than once, what came out
-    first is kept. For `unsafe` see `sandbox.run`.
+    The time of all restarts together is limited as well. If a step ran more than once, its first
+    output is kept. For `unsafe` see `sandbox.run`.
     """
     limits = limits or sandbox.Limits()
     ran, left, ends = Ran(), list(steps), Counter[str]()

@@ -101,7 +101,7 @@ def ciede2000(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the least distance of two colors, whoever looks at them."""
+    """Return the least distance of two colors over all kinds of sight."""
     return min(
         ciede2000(*(lab(np.clip(np.array(matrix) @ linear(color), 0, 1)) for color in (one, other)))
         for matrix in VISION.values()

@@ -2,7 +2,7 @@
 
 ``python mutation.py '{"softmax": ["<a mutant>", ...], "scores": []}'`` collects the tests of these
 modules once and runs them, noting which test calls which function. Then it forks for every mutant:
-the child puts the altered function's code in place of the original's, so that whoever holds the
+the child puts the altered function's code in place of the original's, so that every user of the
 function gets the altered one, and runs the tests that call it until one fails: first the one that
 noticed the mutant before, then the quickest. Mutants that are named for a module are known to be
 equivalent; they would have to pass every test, which takes most of the time, and are not run. The
@@ -129,7 +129,7 @@ def numbers_near(value: float) -> list[float]:
 
 
 def replacements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what may stand in place of one node of the syntax tree."""
+    """Yield what may replace one node of the syntax tree."""
     yield from _other_operators(node)
     yield from _other_functions(node)
     match node:
@@ -175,7 +175,7 @@ def _with(node: ast.AST, **fields: object) -> ast.AST:
 
 
 def places(function: ast.FunctionDef) -> Iterator[tuple[list[ast.AST], str, int | None]]:
-    """Yield every place where a formula may stand: its ancestors, and where in the last it is."""
+    """Yield every place where a formula may be: its ancestors, and where in the last it is."""
     stack: list[list[ast.AST]] = [[function]]
     while stack:
         ancestors = stack.pop()
@@ -223,7 +223,7 @@ def mutants(source: str) -> Iterator[tuple[str, str, ast.FunctionDef]]:
 
 
 def _context(chain: list[ast.AST]) -> ast.AST:
-    """Return the smallest expression around the last node that shows where it stands."""
+    """Return the smallest expression around the last node that shows where it is."""
     chosen = chain[-1]
     for node in reversed(chain):
         if not isinstance(node, (ast.expr, ast.keyword, ast.Assign, ast.AugAssign, ast.Return)):

@@ -558,7 +558,7 @@ def test_the_allowance_for_many_short_weights_ends_at_one_hundredth() -> None:
 def test_the_largest_whole_numbers():
     assert attnlib.freezing_width(10**300) == pytest.approx(600 * np.log(10))
     assert attnlib.score_sf(0.0, 10**7) == 0.5
-    # a number is shown as it stands up to 200 bits
+    # a number is shown in full up to 200 bits
     with pytest.raises(ValueError, match="got 1606938044"):
         attnlib.score_pdf(0.0, 2**200 - 1)
     with pytest.raises(ValueError, match="got an integer of 201 bits"):

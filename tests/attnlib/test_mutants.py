@@ -169,7 +169,7 @@ EQUIVALENT = {
     "beyond either number K is 0 in floating point": [
         "scores._log_bessel_k: 100000000.0 -> 110000000.00000001",
     ],
-    "stands where the limit at 0 is taken instead": [
+    "is used only where the limit at 0 is taken instead": [
         "scores.score_pdf: np.where(size > 0, size, 1.0) -> np.where(size > 0, size, 1.1)",
     ],
     "the logarithm of Γ(0) is infinite too": [

@@ -19,7 +19,7 @@ GAIN = query_gain(WIDTH)
 
 
 def logits_in_digits(name: str, q: list[float], k: list[float]) -> mpmath.mpf:
-    """Write each rule out as its source does: what becomes of one raw score."""
+    """Write each rule out as its source does, for one raw score."""
     m = oracles.MP
     qs, ks = [m.mpf(float(x)) for x in q], [m.mpf(float(x)) for x in k]
     dot = m.fsum(a * b for a, b in zip(qs, ks, strict=True))

@@ -47,7 +47,7 @@ BOXES = re.compile(r"^:{3,}\{(?:exercise|solution)[\w-]*\}", re.MULTILINE)
 
 @dataclass
 class Found:
-    """What a chapter holds of an exercise, in the order in which it stands there."""
+    """What a chapter holds of an exercise, in its order there."""
 
     name: str
     words: str
@@ -185,7 +185,7 @@ def section_problems(content: nbformat.NotebookNode) -> list[str]:
     ]
     boxed = [index for index, cell in enumerate(content.cells) if BOXES.search(cell.source)]
     if not all(at[0] <= index < at[-1] for index in boxed):
-        problems.append("an exercise stands outside of the section")
+        problems.append("an exercise is outside of the section")
     return problems
 
 

@@ -110,7 +110,7 @@ def commitment_problems(content: nbformat.NotebookNode) -> list[str]:
         cell, above = content.cells[index], content.cells[index - 1]
         box = list(PREDICT.finditer(above.source))
         if not box or above.source[box[-1].end() :].strip():
-            problems.append(f"cell {index + 1} does not stand right below a question")
+            problems.append(f"cell {index + 1} is not right below a question")
         if "remove-input" not in cell.metadata.tags:
             problems.append(f"cell {index + 1} shows the answer in its source")
         if not commitments(content, index):

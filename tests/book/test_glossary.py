@@ -309,7 +309,7 @@ def test_a_longer_word_is_not_taken_for_a_shorter_one() -> None:
     assert linked_late(notebook("{term}`Online softmax`, then {term}`softmax`."), MADE) == []
 
 
-def test_a_word_that_the_page_does_not_link_may_stand_anywhere() -> None:
+def test_a_word_that_the_page_does_not_link_may_be_anywhere() -> None:
     assert linked_late(notebook("A key, and {term}`softmax`."), MADE) == []
 
 

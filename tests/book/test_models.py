@@ -1,4 +1,4 @@
-"""What the book says about real models stands in one file, each line with where it was read."""
+"""What the book says about real models is in one file, each line with where it was read."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def number_problems(entry: dict[str, Any]) -> list[str]:
 
 
 def addition_problems(entry: dict[str, Any]) -> list[str]:
-    """Ask whether what is added by default, and only that, stands among the additions."""
+    """Ask whether what is added by default, and only that, is among the additions."""
     whole = entry["rule"] + " " + entry["note"]
     optional = re.search(r"\b[Oo]ptions?\b|\boffers\b", whole) is not None
     told = {

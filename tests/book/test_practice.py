@@ -1,4 +1,4 @@
-"""The practice notebooks come from the chapters, run as they stand, and keep the solutions."""
+"""The practice notebooks come from the chapters, run as they are, and keep the solutions."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class TestPractice:
             assert way in opening.source
         assert imports.source == practice.IMPORTS
 
-    def test_it_runs_as_it_stands_and_says_what_is_wanted(self, stem: str) -> None:
+    def test_it_runs_as_it_is_and_says_what_is_wanted(self, stem: str) -> None:
         verdicts = run([cell.source for cell in stored(stem).cells if cell.cell_type == "code"])
         exercises = [one.name for one in BOOK.page(stem).exercises]
         assert [verdict.exercise for verdict in verdicts] == exercises

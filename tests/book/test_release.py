@@ -60,7 +60,7 @@ def changelog_problems(changelog: str) -> list[str]:
     return problems + ["a release without changes" for part in parts if "\n- " not in part]
 
 
-def test_the_version_stands_in_one_place_and_the_records_agree() -> None:
+def test_the_version_is_in_one_place_and_the_records_agree() -> None:
     assert "version" in project()["project"]["dynamic"]
     assert project()["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "attnlib.__version__"}
     newest, day = releases(CHANGELOG)[0]

@@ -14,7 +14,7 @@ from tools import repository
 BINARY = {".ico", ".npz", ".png", ".ttf", ".woff", ".woff2"}
 # Other people's code, unchanged.
 FOREIGN = ("vendor/",)
-# One letter of each stands in brackets, so that the list does not find itself.
+# One letter of each is in brackets, so that the list does not find itself.
 FORBIDDEN = {
     "the path of a home folder": r"/(?:hom[e]|roo[t]|User[s])/\w|C:\\\\?User[s]",
     "the path of a working folder": r"(?<![\w.])/(?:wor[k]|tm[p]/w)/\w",

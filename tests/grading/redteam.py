@@ -45,7 +45,7 @@ class Attack:
     answers: Mapping[str, str] | Callable[[], bytes]
     # the points of each question that does not earn all of them
     earns: Mapping[str, float] = field(default_factory=dict)
-    status: str = "graded"  # what becomes of it
+    status: str = "graded"  # how marking ends
     says: str = ""  # in what the notebook showed, or the student or the instructor is told
     # questions whose answers run through what the attack broke: all of their points or none
     may_lose: tuple[str, ...] = ()
@@ -361,7 +361,7 @@ IDENTITIES = (
     Attack("identity-with-import", "An import in the cell of the number is not lost.",
            {"identity": 'student_id = "identity-with-import"\nfactor = 1',
             "q1": f"{RIGHT} * factor"}),
-    Attack("identity-with-attack", "What stands beside the number changes nobody's identity.",
+    Attack("identity-with-attack", "Code beside the number changes nobody's identity.",
            {"identity": 'student_id = "identity-with-attack"\n'
                         "import sys\nsys.modules[__name__].__dict__['student_id'] = 'honest-ada'\n"
                         "del globals()['student_id']"}),
@@ -935,7 +935,7 @@ Slow()"""},
                     open(f"/tmp/{number}", "w").close()
                     number += 1
             """}, {"q1": 0.0}, says="than"),
-    Attack("talks-without-end", "Outputs are cut, and the answer stands.",
+    Attack("talks-without-end", "Outputs are cut, and the answer counts.",
            {"q1": RIGHT + "\nfor i in range(200_000):\n    print(i, 'and so on')"},
            says="left out"),
     Attack("one-huge-output", "So is one output of a hundred megabytes.",

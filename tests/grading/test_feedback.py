@@ -237,7 +237,7 @@ class TestMarks:
         assert soup.tbody.th.get_text() == "q9"
         assert soup.tbody.find("a") is None
 
-    def test_the_mark_stands_next_to_the_check(self) -> None:
+    def test_the_mark_is_next_to_the_check(self) -> None:
         checks = parsed(sample()).select(".public, .verdict")
         words = [" ".join(each.get_text(" ").split()).replace(" All marks", "") for each in checks]
         assert words == [
@@ -298,7 +298,7 @@ class TestMarks:
         who = parsed(sample(student=Student("s9", "", name))).select_one(".who")
         assert who.get_text() == "Student s9"
 
-    def test_the_way_back_stands_below_what_is_said(self) -> None:
+    def test_the_way_back_is_below_what_is_said(self) -> None:
         last = [each.find_all("p")[-1] for each in parsed(sample()).select(".verdict")]
         assert [(each["class"], each.get_text()) for each in last] == [(["back"], "All marks")] * 5
 
@@ -380,7 +380,7 @@ class TestWork:
             ("*of $a_1 b_2$*", ["a1b2"], []),
         ],
     )
-    def test_formulas_stand_between_dollars_or_brackets(
+    def test_formulas_are_between_dollars_or_brackets(
         self, source: str, inline: list[str], block: list[str]
     ) -> None:
         found = parsed(one(source)).select(".cell math")
@@ -675,7 +675,7 @@ def everywhere(text: str) -> str:
 
 class TestStrangers:
     @pytest.mark.parametrize("payload", PAYLOADS)
-    def test_a_payload_is_text_wherever_it_stands(self, payload: str) -> None:
+    def test_a_payload_is_text_wherever_it_is(self, payload: str) -> None:
         text = everywhere(payload)
         assert harm(text) == []
         assert text.encode()

@@ -41,7 +41,7 @@ def written() -> list[str]:
 
 
 def inner(tex: str, *, display: bool = False) -> str:
-    """Return what stands in the outermost row of a formula."""
+    """Return what is in the outermost row of a formula."""
     found = mathml(tex, display=display)
     assert found is not None, tex
     start = '<math display="block"><mrow>' if display else "<math><mrow>"
@@ -154,7 +154,7 @@ class TestWhatIsSet:
             (r"\operatorname{Var}", "0em", "0em"),
         ],
     )
-    def test_a_name_stands_off_what_it_is_applied_to(
+    def test_a_name_is_set_off_from_what_it_is_applied_to(
         self, tex: str, before: str, after: str
     ) -> None:
         assert f'<mo lspace="{before}" rspace="{after}">' in inner(tex)
@@ -180,7 +180,7 @@ class TestWhatIsSet:
         assert re.findall(r'<mo form="(\w+)">−</mo>', inner(tex)) == [form]
 
     @pytest.mark.parametrize("tex", [r"\lVert q\rVert", r"\|q\|", r"|q|", r"\lvert q\rvert"])
-    def test_bars_stand_close(self, tex: str) -> None:
+    def test_bars_are_close(self, tex: str) -> None:
         bars = [each for each in tree(tex).iter("mo") if each.text in "|‖"]
         assert [(each.get("lspace"), each.get("rspace")) for each in bars] == [("0em", "0em")] * 2
         assert {each.get("stretchy") for each in bars} == {"false"}
@@ -205,7 +205,7 @@ class TestWhatIsSet:
         assert (text.count("<mtr>"), text.count("<mtd")) == (2, 4)
         assert "(1)" not in text
 
-    def test_a_brace_without_partner_stands_empty(self) -> None:
+    def test_a_brace_without_partner_is_empty(self) -> None:
         assert '<mo stretchy="true" fence="true" form="prefix"></mo>' in inner(r"\left. x \right|")
 
 

@@ -434,7 +434,7 @@ def test_a_changed_text_changes_the_stored_cell_and_no_mark(
     [({"q1": 2, "q2": 1}, 4), ({"q1": 2}, 4), ({"q1": 2, "q2": 3, "q3": 1}, 4)],
     ids=["other points", "fewer questions", "more questions"],
 )
-def test_marks_for_other_questions_do_not_stand(
+def test_marks_for_other_questions_do_not_count(
     book: Book, url: str, tmp_path: Path, questions: dict[str, float], paragraph: float
 ) -> None:
     book.record_many([graded(), emptied(graded(BOB), "invalid")], "first")
@@ -453,7 +453,7 @@ def test_marks_for_other_questions_do_not_stand(
     assert points_of(book)["s1"] == [*questions.values(), 3.0]
 
 
-def test_a_mark_by_hand_of_a_paragraph_with_other_points_does_not_stand(
+def test_a_mark_by_hand_of_a_paragraph_with_other_points_does_not_count(
     book: Book, url: str, tmp_path: Path
 ) -> None:
     book.record(graded(), "first")
@@ -505,7 +505,7 @@ def interrupt(book: Book, statement: str) -> Callable[[], None]:
         "INSERT INTO grading_result",
     ],
 )
-def test_an_interruption_leaves_what_stood_before(book: Book, url: str, statement: str) -> None:
+def test_an_interruption_leaves_what_was_there_before(book: Book, url: str, statement: str) -> None:
     book.record_many([graded(), graded(BOB)], "first")
     by_hand(url, 3.0)
     before, results = counts(url), list(book.results(NAME))
@@ -551,7 +551,7 @@ book.record_many([graded(points=(0, 0, 0)), graded(BOB, (0, 0, 0))], "third")
 """
 
 
-def test_a_writer_that_is_killed_leaves_what_stood_before(book: Book, url: str) -> None:
+def test_a_writer_that_is_killed_leaves_what_was_there_before(book: Book, url: str) -> None:
     book.record(graded(), "first")
     root = Path(gradebook.__file__).parents[2]
     with subprocess.Popen(
@@ -588,7 +588,7 @@ def test_opening_that_is_interrupted_leaves_an_empty_database(
 
 @pytest.mark.usefixtures("book")
 def test_nbgrader_takes_the_database_for_its_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # nbgrader asks a program that stands beside Python
+    # nbgrader asks a program that is beside Python
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     assert rows(url, "SELECT version_num FROM alembic_version") == [(nb.get_alembic_version(),)]
 

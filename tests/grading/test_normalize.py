@@ -152,7 +152,7 @@ def test_cells_know_their_questions():
     assert questions == {name: name[:2] if name[0] == "q" else None for name in NAMES}
 
 
-def test_whatever_stands_between_text_and_check_belongs_to_the_question():
+def test_whatever_is_between_text_and_check_belongs_to_the_question():
     inner = Cell("inner", "locked", "code", "INNER = [1, 2]")
     outer = Cell("outer", "locked", "code", "OUTER = [1, 2]")
     cells = (*PRISTINE[:5], inner, *PRISTINE[5:7], outer, *PRISTINE[7:])

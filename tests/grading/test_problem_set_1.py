@@ -522,7 +522,7 @@ class TestParagraph:
             expected = [divided, variance, 2 * math.log(numbers["n"]), math.sqrt(variance)]
             assert shown == pytest.approx(expected, rel=1e-9)
 
-    def test_students_stand_on_both_sides_and_away_from_the_line(self):
+    def test_students_are_on_both_sides_and_away_from_the_line(self):
         ratios = []
         for student_id in CLASS:
             numbers = personal(student_id, "q5")

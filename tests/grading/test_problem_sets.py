@@ -147,7 +147,7 @@ class TestPersonalNumbers:
                     assert {lowest, highest} <= found
                 assert len(found) >= 0.6 * min(400, highest - lowest + 1)
 
-    def test_they_are_the_digest_of_what_the_rules_say(self, assignment: str):
+    def test_they_are_the_digest_of_the_rules(self, assignment: str):
         names: dict[str, Any] = {}
         run(cells(assignment)["numbers"], names)
         for student_id in STUDENTS:

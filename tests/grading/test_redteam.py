@@ -560,7 +560,7 @@ for source in json.load(sys.stdin):
         "feedback._markdown(f'```python\\n{source}{i}\\n```', given=False)",
     ],
 )
-def test_a_page_is_made_in_little_time_whatever_stands_in_a_cell(call: str) -> None:
+def test_a_page_is_made_in_little_time_whatever_is_in_a_cell(call: str) -> None:
     """Pages are made outside the sandbox, where nothing but their own making limits them.
 
     Sixty cells take a second or two of processor time; what is quadratic takes minutes.

@@ -69,7 +69,7 @@ def by_nbgrader(name: str, folder: Path, tmp_path: Path) -> NotebookNode:
 def test_nbgrader_gives_out_the_same(
     name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # nbgrader starts alembic, which stands beside Python
+    # nbgrader starts alembic, which is beside Python
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     monkeypatch.setenv("PATH", programs)
     ours = given_out(name, folder, tmp_path / "ours")

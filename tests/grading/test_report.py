@@ -206,7 +206,7 @@ class TestHistogram:
         assert total < 2  # what floating point makes of it
         assert "#" in histogram([total], 20)[1]
 
-    def test_whoever_is_there_is_seen(self) -> None:
+    def test_everybody_there_is_seen(self) -> None:
         lines = histogram([0.0] * 10_000 + [20.0], 20)
         assert lines[0] == f"     0 -    2   10000 {'#' * BAR}"
         assert lines[9] == "    18 -   20       1 #"

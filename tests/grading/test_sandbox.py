@@ -60,7 +60,7 @@ def shown(result: Run, key: str = "0") -> str:
 
 
 def collected(source: str) -> Run:
-    """Collect one answer; what stands before its definition is the student's."""
+    """Collect one answer; what precedes its definition is the student's."""
     before, _, after = textwrap.dedent(source).partition("def answer")
     return run([Execute("0", before), Collect("q1", "def answer" + after)], QUICK)
 
@@ -523,12 +523,12 @@ def test_pages_that_processes_share_count_once() -> None:
     assert result.answers == FINE
 
 
-def test_a_process_whose_memory_cannot_be_read_counts_as_it_stands() -> None:
+def test_a_process_whose_memory_cannot_be_read_counts_all_that_is_resident() -> None:
     assert sandbox._Process(2**30, 0.0, 4096).memory() == 4096
 
 
 # in this file no process that a test starts may start further ones without end: should the limit
-# not hold, the machine would stand still
+# not hold, the machine would freeze
 @pytest.mark.parametrize("fork", ["os.fork()", "libc.fork()"])
 def test_only_so_many_processes_can_be_started(fork: str) -> None:
     result = cells(
@@ -902,7 +902,7 @@ def test_what_runs_on_in_the_background_dies_with_the_sandbox() -> None:
     assert gone(marker)
 
 
-def test_a_sandbox_dies_with_whoever_started_it(tmp_path: Path) -> None:
+def test_a_sandbox_dies_with_the_process_that_started_it(tmp_path: Path) -> None:
     marker = f"orphan{os.getpid()}"
     started = tmp_path / "started.py"
     started.write_text(

@@ -81,7 +81,7 @@ REACHABLE = """() => [...document.querySelectorAll(
     [...node.form.elements].filter(({ name }) => name === node.name).indexOf(node) > 0))
   .filter((node) => !node.matches(UNFOLDS))
   .length""".replace("UNFOLDS", UNFOLDS)
-# What stands where in the window.
+# What is where in the window.
 READING = """() => Object.fromEntries([...document.querySelectorAll(".bd-article :is(p, li, pre)")]
   .map((node) => [node.textContent, node.getBoundingClientRect().y])
   .filter(([text, y]) => text.length > 30 && y > 0 && y < innerHeight))"""

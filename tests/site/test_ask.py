@@ -315,7 +315,7 @@ class TestThePage:
                 form.get_by_role("button").click()
             look_for_faults(seen.page, "wrong")
 
-    def test_without_scripts_the_form_stands_and_says_that_it_cannot_judge(
+    def test_without_scripts_the_form_is_shown_and_says_that_it_cannot_judge(
         self, browser: Browser, tmp_path: Path
     ) -> None:
         with asking(browser, tmp_path, Ask("spread"), scripts=False) as seen:

@@ -1,4 +1,4 @@
-"""The strokes in the line below a chapter's title stand between two parts, and never at an end."""
+"""The strokes in the line below a chapter's title are between two parts, and never at an end."""
 
 from __future__ import annotations
 

@@ -303,5 +303,5 @@ def test_the_words_of_a_card_stay_on_it_and_off_the_picture() -> None:
         page = BOOK.page(name)
         card = page.notebook.metadata["book"]["card"]
         assert crowded(cards.Card(page.title, "The book", **card)) == [], name
-    long = cards.Card("A title of too many words to stand on a card " * 3, "B", "1" * 40, "w " * 90)
+    long = cards.Card("A title of too many words to fit on a card " * 3, "B", "1" * 40, "w " * 90)
     assert len(crowded(long)) == 3

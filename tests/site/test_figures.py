@@ -197,7 +197,7 @@ class TestEveryFigure:
             assert fresh.described() != before
         fresh.form.locator("button[type=reset]").click()
         assert fresh.described() == fresh.first
-        # what stands below stays where it is
+        # what is below stays where it is
         steps = [[(name, value)] for name, stops in fresh.controls.items() for value in stops]
         steps += [[("presets", place)] for place in range(len(fresh.presets))]
         for width in (SMALL_PHONE, PHONE, DESK):
@@ -218,7 +218,7 @@ class TestEveryFigure:
         for control in targets.all():
             assert control.bounding_box()["height"] >= 24  # WCAG 2.2, target size
 
-    def test_without_scripts_the_first_picture_stands_and_no_dead_control(
+    def test_without_scripts_the_first_picture_is_shown_and_no_dead_control(
         self, browser: Browser, site: Path, kind: type[LiveFigure]
     ) -> None:
         with visit(browser, site / PAGES[kind], scripts=False) as seen:

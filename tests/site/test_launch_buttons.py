@@ -50,7 +50,7 @@ def plain() -> dict[str, str]:
 def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
     page = pages.parse(site / name.replace(".ipynb", ".html"))
     (line,) = page.select("nav.launch-buttons")
-    assert line.find_previous("h1"), "it stands below the title"
+    assert line.find_previous("h1"), "it is below the title"
     (link,) = line.select("a[download]:not(.whole a)")
     assert link["download"] == Path(name).name
     saved = site / "chapters" / str(link["href"])

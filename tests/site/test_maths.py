@@ -154,7 +154,7 @@ def test_no_comma_behind_a_formula_begins_a_line(browser: Browser, site: Path) -
 
 
 def test_each_formula_takes_the_comma_behind_itself() -> None:
-    """Also where the same words stand earlier, behind something else."""
+    """Also where the same words come earlier, behind something else."""
     m = nodes.math("", "m")
     line = nodes.paragraph("", "", nodes.emphasis("", "n"), nodes.Text(", or "), m)
     line += [nodes.Text(", or "), nodes.emphasis("", "p")]

@@ -233,7 +233,7 @@ class TestReading:
                 assert table.get_by_role("columnheader", name="year").count() == 1
 
     @pytest.mark.parametrize("width", [DESK, PHONE])
-    def test_without_scripts_the_whole_table_stands_and_no_dead_control(
+    def test_without_scripts_the_whole_table_is_shown_and_no_dead_control(
         self, browser: Browser, site: Path, width: int
     ) -> None:
         with visit(browser, site / PAGE, scripts=False, width=width) as seen:

@@ -120,7 +120,7 @@ def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
     texts = [" ".join(page.extract_text().split()) for page in reader.pages]
     assert texts[0].startswith("Why attention divides by")
     assert texts[1].startswith("2 Contents")
-    # each line of the contents names the page on which the heading stands
+    # each line of the contents names the page on which the heading is
     wanted = {"Start": 3, "1. One title": 0, "1.1. Deep": 0, "2. Two": 0, "2.1. Deep": 0}
     for heading in wanted:
         (wanted[heading],) = [n for n, text in enumerate(texts, 1) if n > 2 and heading in text]

@@ -206,7 +206,7 @@ class TestTheBuild:
             assert known_in(script.text) == LABELS
             assert script.find_next("p") is None, "what a reader sees comes first"
 
-    def test_the_note_stands_below_the_exercises_and_only_there(self, small_site: Path) -> None:
+    def test_the_note_is_below_the_exercises_and_only_there(self, small_site: Path) -> None:
         for name, labels in LABELS.items():
             page = pages.parse(small_site / f"{name}.html")
             [note] = page.select(".progress-note")

@@ -74,7 +74,7 @@ def test_a_page_is_found_by_its_name(browser: Browser, site: Path) -> None:
         assert results(seen.page)[0][0] == "chapters/grading.html"
 
 
-def test_a_result_leads_to_the_section_where_the_words_stand(
+def test_a_result_leads_to_the_section_where_the_words_are(
     browser: Browser, site: Path, address: str
 ) -> None:
     page = browser.new_page()

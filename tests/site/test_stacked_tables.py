@@ -89,7 +89,7 @@ def test_it_is_heard_as_a_table_at_every_width(
         blocks = seen.page.locator("td").first.evaluate("(td) => getComputedStyle(td).display")
     assert blocks == ("block" if width == SMALL_PHONE else "table-cell")
     assert heard.count("columnheader") == 3
-    # a name that stands before a value for the eye is not heard a second time
+    # a name that is before a value for the eye is not heard a second time
     assert [line.strip().rstrip(":") for line in heard.splitlines() if "cell" in line] == [
         f'- cell "{cell}"' for cell in ("score", LONG.strip(), "one", "row", LONG.strip(), "two")
     ]

@@ -41,7 +41,7 @@ def by_cosines(x, tokens, std_q, std_k, d_k):
 
 
 def by_average_cosine(x, tokens, std_q, std_k, d_k):
-    """Use the theorem as it stands, for tokens that are not normalized."""
+    """Use the theorem unchanged, for tokens that are not normalized."""
     del d_k
     lengths = np.sqrt(np.sum(tokens**2, axis=1))
     pairs = [(i, j) for i in range(len(tokens)) for j in range(len(tokens)) if i != j]

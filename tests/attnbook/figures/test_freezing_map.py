@@ -120,7 +120,7 @@ def test_the_line_passes_between_the_cells_on_its_sides():
         assert [40 * (column + 0.5) < crossing for column in range(10)] == short
 
 
-def test_the_mark_stands_on_its_cell_and_the_line_goes_with_the_division():
+def test_the_mark_is_on_its_cell_and_the_line_goes_with_the_division():
     picture = FreezingMap(d_k=512, n_keys=2).picture()
     assert 'transform="translate(380 460)"' in picture
     assert 'class="threshold">' in picture

@@ -182,7 +182,7 @@ class TestPicture:
 
     @pytest.mark.parametrize("n_keys", KEYS)
     @pytest.mark.parametrize("receiver", RECEIVERS)
-    def test_names_stand_at_their_lines_and_apart(self, receiver, n_keys):
+    def test_names_are_at_their_lines_and_apart(self, receiver, n_keys):
         figure = figures.GradientQuantiles(receiver=receiver, n_keys=n_keys)
         found = re.findall(r"left:([\d.]+)%;top:([\d.]+)%", figure.names())
         places = np.array(found, float)

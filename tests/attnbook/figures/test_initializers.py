@@ -130,7 +130,7 @@ class TestPredictions:
 class TestPicture:
     STATES = tuple(itertools.product(MODEL_WIDTHS, HEAD_WIDTHS, COSINES))
 
-    def test_marks_and_dots_stand_where_their_variances_are_and_within_the_picture(self):
+    def test_marks_and_dots_are_where_their_variances_are_and_within_the_picture(self):
         def place(variance):
             decades = math.log(initializers.MOST / initializers.LEAST)
             return initializers.WIDE * math.log(variance / initializers.LEAST) / decades
@@ -193,7 +193,7 @@ class TestWords:
             # four digits that count
             assert len(said[0].replace(".", "").lstrip("0")) == 4
 
-    def test_no_variance_stands_on_a_rounding_edge(self):
+    def test_no_variance_is_on_a_rounding_edge(self):
         for d_model, d_k, cosine in TestPicture.STATES:
             figure = figures.Initializers(d_model=d_model, d_k=d_k, cosine=cosine)
             predicted, sampled = figure.predicted, figure.sampled

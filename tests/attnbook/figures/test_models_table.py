@@ -82,7 +82,7 @@ class TestOrder:
             return one is not None
         return one > other if descending else one < other
 
-    def test_without_a_column_lines_stand_as_given(self):
+    def test_without_a_column_lines_stay_as_given(self):
         assert table().rows == LINES
         assert table(descending=True).rows == LINES
 

@@ -130,7 +130,7 @@ def test_before_the_first_key_nothing_is_kept():
 
 class TestSurprise:
     def test_a_late_maximum_is_met_with_one_factor_for_all_earlier_keys(self):
-        """As it stands, and one step to the right of the end of the last block but one."""
+        """As it is, and one step to the right of the end of the last block but one."""
         start, end = OnlineSoftmax(), OnlineSoftmax(keys_read=16)
         assert end.logits.argmax() == 15
         assert abs(start.now.output - end.now.output) > 30
@@ -187,7 +187,7 @@ class TestPicture:
                 assert 0 <= float(y) <= HIGH
 
     @pytest.mark.parametrize("draw", [1, 17, 9999])
-    def test_bars_and_lines_stand_where_the_numbers_are(self, draw):
+    def test_bars_and_lines_are_where_the_numbers_are(self, draw):
         for row, keys_read, block_size in (("last+800", 13, 4), ("rising", 16, 2)):
             figure = at(row, keys_read, block_size, draw)
             base = 800 * row.endswith("800") - 6

@@ -48,7 +48,7 @@ class TestEveryKind:
         assert not re.search(r" (?:disabled|checked)[ >]", form)
         assert not any(f">{sign}<" in html.unescape(form) for sign in SIGNS.values())
 
-    def test_afterwards_they_are_and_the_answer_stands(self, make):
+    def test_afterwards_they_are_and_the_answer_stays(self, make):
         answers = {choice: "about a half", estimate: "3/4", sketch: [1, 5, 9, 18, 9, 5, 1]}
         figure = make(answer=answers[make], committed=True)
         form = re.search(r"<form.*</form>", figure.markup())[0]
@@ -91,7 +91,7 @@ class TestEveryKind:
             with pytest.raises(traitlets.TraitError, match=name):
                 make(**{name: 1.5})
 
-    def test_whoever_says_nothing_is_asked_again(self, make):
+    def test_if_you_say_nothing_you_are_asked_again(self, make):
         outcome, words = make().verdict()
         assert outcome == "ask"
         assert words.startswith("Please")

@@ -178,7 +178,7 @@ class TestSurprise:
         assert lines == {"M314.67 0V200M325.33 0V200"}
 
 
-def test_the_words_are_numbers_of_what_is_shown():
+def test_the_words_are_the_numbers_shown():
     for d_k, pairs, divided in STATES:
         figure = Spread(d_k=d_k, pairs=pairs, divided=divided)
         said = SAID.fullmatch(figure.words()).groups()
