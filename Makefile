@@ -14,7 +14,7 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet
 BENCH := .venv-bench
 BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
 
-# So has PyTorch for the small language model.
+# So has PyTorch for the small language model. Python compiles the little of it that is used.
 LANGUAGE := .venv-language
 LANGUAGE_RUN := $(subst $(VENV),$(LANGUAGE),$(RUN))
 
@@ -116,7 +116,7 @@ $(BENCH)/.ready: requirements-bench.txt
 
 $(LANGUAGE)/.ready: requirements-bench.txt
 	$(PYTHON) -m venv $(LANGUAGE)
-	$(LANGUAGE_RUN) -m pip install --disable-pip-version-check --quiet -c requirements-bench.txt torch numpy
+	$(LANGUAGE_RUN) -m pip install --disable-pip-version-check --quiet --no-compile -c requirements-bench.txt torch numpy
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(LIGHTHOUSE)/.ready: benchmarks/lighthouse/package.json benchmarks/lighthouse/package-lock.json

@@ -4,7 +4,8 @@
 rates a factor of two apart, more of them until the best has a neighbor on both sides. An
 interrupted sweep continues where it stopped, and what the table has is not trained again. With
 ``--check`` the beginning of one run of the table is trained again and compared, and so is
-attention with that of attnlib.
+attention with that of attnlib, for one table or several; the exit status is the number of those
+that do not agree.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from datetime import timedelta
+from functools import cache
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -166,11 +168,17 @@ def as_text(table: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
+@cache
+def beginning(setting: Setting, device: str) -> dict[str, Any]:
+    """Train the beginning of a run once, however many tables are compared with it."""
+    return train(setting, REPORT_SEEDS[0], until=CHECKED, device=device)
+
+
 def check(table: dict[str, Any], device: str) -> int:
     """Repeat the beginning of the table's first run, and say whether it is the same."""
     entry = table["settings"][0]
     setting = Setting(**{name: entry[name] for name in Setting.__dataclass_fields__})
-    again = train(setting, REPORT_SEEDS[0], until=CHECKED, device=device)
+    again = beginning(setting, device)
     same_text = language_model.standard_library().about == table["text"]
     allowed = TOLERANCE if same_text else OTHER_TEXT_TOLERANCE
     pairs = list(zip(again["loss"], entry["loss"][0], strict=False))
@@ -196,11 +204,13 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder of single runs")
-    parser.add_argument("--output", type=Path, default=TABLE, help="the table")
+    parser.add_argument("--output", type=Path, nargs="+", default=[TABLE], help="the table")
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.check:
-        return check(json.loads(options.output.read_text(encoding="utf-8")), options.device)
+        tables = (json.loads(path.read_text(encoding="utf-8")) for path in options.output)
+        return sum(check(table, options.device) for table in tables)
+    path = options.output[0]
     options.runs.mkdir(parents=True, exist_ok=True)
     table = {
         "about": "A small language model trained with several scaling rules: validation losses",
@@ -214,7 +224,7 @@ def main() -> int:
         "tuning seeds": list(TUNING_SEEDS),
         "reported seeds": list(REPORT_SEEDS),
     }
-    before = json.loads(options.output.read_text("utf-8")) if options.output.exists() else {}
+    before = json.loads(path.read_text("utf-8")) if path.exists() else {}
     same = all(before.get(name) == value for name, value in table.items())
     known = {identity(entry): entry for entry in before["settings"]} if same else {}
     order = [identity(asdict(setting)) for setting in settings()]
@@ -222,7 +232,7 @@ def main() -> int:
     for entry in sweep(left, options.jobs, options.runs, options.device):
         known[identity(entry)] = entry
         table["settings"] = [known[name] for name in order if name in known]
-        atomic_write(options.output, as_text(table))
+        atomic_write(path, as_text(table))
     return 0
 
 

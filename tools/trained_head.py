@@ -3,7 +3,8 @@
 ``make trained-head`` calls this. One model is trained with the division and one without it; both
 begin with queries and keys of variance one, and each has its own rate: rates a factor of two apart
 are tried in shorter runs on seeds that are not used, until the best has a neighbor on both sides.
-With ``--check`` the beginning of the training is repeated and compared.
+With ``--check`` the beginning of the training is repeated and compared, with one file or several;
+the exit status is the number of those that do not agree.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -83,6 +85,12 @@ def fitted(
         if (step + 1) % EVERY == 0:
             losses[step + 1] = kept(training_loss.detach())
     return model, losses
+
+
+@cache
+def beginning(setting: Setting) -> tuple[LanguageModel, dict[int, float]]:
+    """Train the beginning of a run once, however many files are compared with it."""
+    return fitted(setting, SEED, STEPS, until=CHECKED)
 
 
 @torch.no_grad()
@@ -233,7 +241,7 @@ def check(path: Path) -> int:
     sys.stdout.write(f"the weights have {'the' if agrees else 'NOT the'} digest of the file\n")
     for name, setting in SETTINGS.items():
         found = about["models"][name]
-        model, again = fitted(replace(setting, rate=found["rate"]), SEED, STEPS, until=CHECKED)
+        model, again = beginning(replace(setting, rate=found["rate"]))
         off = max(abs(again[int(step)] - was) for step, was in found["training loss"].items())
         packed = arrays[f"{name} weights"], arrays[f"{name} scales"]
         given = losses(with_rounded(model, packed), pieces(about["own text"]))
@@ -251,12 +259,14 @@ def main() -> int:
     """Train and write, or check, with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="repeat the beginning of the training")
-    parser.add_argument("--output", type=Path, default=FILE, help="the file of weights")
+    parser.add_argument(
+        "--output", type=Path, nargs="+", default=[FILE], help="the file of weights"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.check:
-        return check(options.output)
-    write(options.output, {name: tuned(setting) for name, setting in SETTINGS.items()})
+        return sum(map(check, options.output))
+    write(options.output[0], {name: tuned(setting) for name, setting in SETTINGS.items()})
     return 0
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
+from filelock import FileLock
 
 from tests.book.notebooks import ROOT
 
@@ -34,6 +38,22 @@ def build(root: Path) -> BuildResult:
         check=False,
     )
     return BuildResult(run.returncode, run.stdout)
+
+
+def checked_by(target: str, files: list[Path], folder: pytest.TempPathFactory) -> tuple[str, str]:
+    """Let a command that needs PyTorch check files as a reader does, and return what it prints.
+
+    Two workers must not install PyTorch at once.
+    """
+    with FileLock(folder.getbasetemp().parent / "language.lock"):
+        done = subprocess.run(
+            ["make", target, f"ARGS=--check --output {shlex.join(map(str, files))}"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    return done.stdout, done.stderr
 
 
 def run(*command: str | Path, cwd: Path = ROOT, env: Mapping[str, str] | None = None) -> str:

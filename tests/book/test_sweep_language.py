@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from filelock import FileLock
 from numpy.testing import assert_allclose
 
 from attnbook.chapters.language_model import NOT_DIVIDED, UNIT, Sweep
+from tests.book.building import checked_by
 from tests.book.notebooks import ROOT
 
 TABLE = ROOT / "data" / "language.json"
@@ -24,33 +24,16 @@ def table() -> dict[str, Any]:
     return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
-def check(table: Path, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess:
-    """Call the command as a reader does; two workers must not install PyTorch at once."""
-    with FileLock(tmp_path_factory.getbasetemp().parent / "language.lock"):
-        return subprocess.run(
-            ["make", "sweep-language", f"ARGS=--check --output {table}"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-
-def test_the_beginning_of_a_run_comes_out_again(tmp_path_factory: pytest.TempPathFactory) -> None:
-    done = check(TABLE, tmp_path_factory)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "which agrees within" in done.stdout
-
-
-def test_another_table_does_not(
+def test_the_beginning_of_a_run_comes_out_again_and_another_table_does_not(
     table: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     table["settings"][0]["loss"][0][1] += 1
     changed = tmp_path / "language.json"
     changed.write_text(json.dumps(table), encoding="utf-8")
-    done = check(changed, tmp_path_factory)
-    assert done.returncode != 0
-    assert "does NOT agree" in done.stdout
+    said, errors = checked_by("sweep-language", [TABLE, changed], tmp_path_factory)
+    verdicts = re.findall("which (agrees|does NOT agree) within", said)
+    assert verdicts == ["agrees", "does NOT agree"], said + errors
+    assert "Error 1" in errors  # of two tables, one does not agree
 
 
 def test_every_setting_has_its_best_rate_and_its_seeds(table: dict[str, Any]) -> None:

@@ -3,47 +3,29 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from filelock import FileLock
 
 from attnbook.chapters.trained_head import FILE, digest
-from tests.book.notebooks import ROOT
+from tests.book.building import checked_by
 
 
-def check(file: Path, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess:
-    """Call the command as a reader does; two workers must not install PyTorch at once."""
-    with FileLock(tmp_path_factory.getbasetemp().parent / "language.lock"):
-        return subprocess.run(
-            ["make", "trained-head", f"ARGS=--check --output {file}"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-
-def test_the_beginning_of_the_training_comes_out_again(
-    tmp_path_factory: pytest.TempPathFactory,
+def test_the_beginning_of_the_training_comes_out_again_and_other_weights_do_not(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    done = check(FILE, tmp_path_factory)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "which agrees" in done.stdout
-
-
-def test_other_weights_do_not(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
     """Neither with the digest of the true ones, nor with their own."""
     with np.load(FILE) as stored:
         arrays = {name: stored[name] for name in stored.files}
     about = json.loads(arrays.pop("about").tobytes())
     arrays["undivided weights"] = -arrays["undivided weights"]
-    for claimed in (about["sha256"], digest(arrays)):
+    files = [FILE, tmp_path / "true digest.npz", tmp_path / "own digest.npz"]
+    for path, claimed in zip(files[1:], (about["sha256"], digest(arrays)), strict=True):
         content = json.dumps(about | {"sha256": claimed}).encode()
-        changed = tmp_path / "changed.npz"
-        np.savez_compressed(changed, about=np.frombuffer(content, np.uint8), **arrays)
-        done = check(changed, tmp_path_factory)
-        assert done.returncode != 0
-        assert "does NOT agree" in done.stdout
+        np.savez_compressed(path, about=np.frombuffer(content, np.uint8), **arrays)
+    said, errors = checked_by("trained-head", files, tmp_path_factory)
+    verdicts = [line for line in said.splitlines() if line.startswith("which")]
+    refused = "which does NOT agree"
+    assert verdicts == ["which agrees", refused, refused], said + errors
+    assert "Error 2" in errors  # of three files, two do not agree

@@ -48,6 +48,25 @@ STICKING_OUT = """() => {
   return found.slice(0, 5);
 }"""
 
+# WCAG 2.2, text spacing: the reader's own style sheet may ask for this much.
+SPACED = """* { letter-spacing: 0.12em !important; line-height: 1.5 !important;
+word-spacing: 0.16em !important; } p { margin-bottom: 2em !important; }"""
+TWICE_THE_SIZE = "html { font-size: 200% !important; }"
+# Words that their own box cuts off.
+CUT = """() => [
+  ...document.querySelectorAll("article *, .bd-sidebar-primary *, .bd-header-article *")]
+  .filter((node) => node.checkVisibility() && [...node.childNodes].some(
+    (child) => child.nodeType === Node.TEXT_NODE && child.data.trim()))
+  .filter((node) => !node.closest(".katex, math, .visually-hidden, select, svg, [hidden]"))
+  .filter((node) => {
+    const { clip, overflowX, overflowY } = getComputedStyle(node);
+    if (clip !== "auto") return false;
+    return (overflowX === "hidden" && node.scrollWidth > node.clientWidth + 1) ||
+      (overflowY === "hidden" && node.scrollHeight > node.clientHeight + 1);
+  })
+  .map((node) => `${node.tagName}.${node.className} is cut: ${node.textContent.slice(0, 40)}`)
+  .slice(0, 5)"""
+
 # What is far from the window would have the measures of when it was last near it.
 ALL_LAID_OUT = "* { content-visibility: visible !important; }"
 # What a link points to comes into view with the next frame.
@@ -293,6 +312,14 @@ def inaccessible(page: Page, looks: dict[str, int] | None = None) -> list[str]:
     return found
 
 
+def unfit(page: Page, style: str) -> list[str]:
+    """Return what does not fit with the reader's own style sheet, which is taken away again."""
+    sheet = page.add_style_tag(content=style)
+    found = [f"{style}: {fault}" for fault in page.evaluate(STICKING_OUT) + page.evaluate(CUT)]
+    sheet.evaluate("(node) => node.remove()")
+    return found
+
+
 def scheme_of(page: Page) -> str:
     return page.evaluate("document.documentElement.dataset.theme")
 
@@ -315,11 +342,12 @@ class TestPages:
             assert scheme_of(seen.page) == "light"
             seen.page.wait_for_timeout(100)  # for what scripts ask for after the load event
             seen.page.add_style_tag(content=ALL_LAID_OUT)
-            found = []
+            found = unfit(seen.page, SPACED)
             for width in (SMALL_PHONE, PHONE):
                 resize(seen.page, width)
                 found += [f"{width} px: {fault}" for fault in seen.page.evaluate(STICKING_OUT)]
             resize(seen.page, DESK)
+            found += unfit(seen.page, TWICE_THE_SIZE)
             seen.page.evaluate(LOAD_PICTURES)
             found += seen.page.evaluate(UNREADABLE)
             found += [*seen.foreign, *seen.errors]

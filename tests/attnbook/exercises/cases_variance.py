@@ -25,7 +25,7 @@ def fades(d_k, gamma):
 
 
 def trace(d_k, gamma_q, gamma_k):
-    return np.trace(fades(d_k, gamma_q) @ fades(d_k, gamma_k))
+    return np.einsum("ij,ji->", fades(d_k, gamma_q), fades(d_k, gamma_k))
 
 
 def plain_loops(d_k, gamma_q, gamma_k):
