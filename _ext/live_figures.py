@@ -2,20 +2,29 @@
 
 The notebook's output holds a figure's markup and its state. Here each page that holds figures gets
 their modules, once each and inline, because a page opened from a disk may not load a module.
+
+Data that a figure has in an attribute `data-late` become a script of the site, which the page loads
+when the figure is near the window: a page from a disk may run that, but not fetch.
 """
 
 from __future__ import annotations
 
+import hashlib
+import html
+import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _ext.rebuild import rebuild_when_changed
 from attnbook.figures._base import HERE, own_source, shared_source, style_source
+from book.files import atomic_write
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 FIGURE = re.compile(r'<div class="live-figure" data-figure="(\w+)"')
+LATE = re.compile(r' data-late="([^"]*)"')
 # Stands in for the model that a live notebook would provide.
 STILL = """
 const still = (state, listeners = {}) => ({
@@ -29,10 +38,34 @@ const still = (state, listeners = {}) => ({
   off() {},
   save_changes() {},
 });
+
+/** Start a figure, or wait until it is near and its data have come. */
+function bringToLife(figure, el) {
+  const render = () => figure.render({ model: still(JSON.parse(el.dataset.state)), el });
+  const part = el.querySelector("[data-late-from]");
+  if (!part) return render();
+  const controls = el.querySelector("fieldset");
+  controls.disabled = true;
+  const script = document.createElement("script");
+  script.src = part.dataset.lateFrom;
+  script.onload = script.onerror = () => {
+    if (!script.late) {
+      const words = el.querySelector(".figure-words");
+      return words.append(" The data of this figure could not be loaded, so it stays as it is.");
+    }
+    part.dataset.late = script.late;
+    controls.disabled = false;
+    render();
+  };
+  new IntersectionObserver((seen, observer) => {
+    if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    document.head.append(script);
+  }, { rootMargin: "100%" }).observe(el);
+}
 """
 START = """
-document.querySelectorAll('[data-figure="%s"]').forEach((el) =>
-  figure.render({ model: still(JSON.parse(el.dataset.state)), el }));
+document.querySelectorAll('[data-figure="%s"]').forEach((el) => bringToLife(figure, el));
 """
 
 
@@ -45,13 +78,26 @@ def page_script(names: list[str]) -> str:
     return "\n".join(['<script type="module">', shared_source(), STILL, *parts, "</script>"])
 
 
+def without_late(body: str, page: str, site: Path) -> str:
+    """Return a page's text without the data that can come late, which go into files of the site."""
+
+    def moved(found: re.Match[str]) -> str:
+        script = f"document.currentScript.late = {json.dumps(html.unescape(found[1]))};\n"
+        name = f"_static/late-{hashlib.sha256(script.encode()).hexdigest()[:12]}.js"
+        atomic_write(site / name, script)
+        return f' data-late-from="{"../" * page.count("/")}{name}"'
+
+    return LATE.sub(moved, body)
+
+
 def add_modules(
-    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
     """Put what the figures of a page need behind its text."""
     body = context.get("body") or ""
     names = sorted(set(FIGURE.findall(body)))
     if names:
+        body = without_late(body, page, Path(app.outdir))
         context["body"] = f"<style>\n{style_source(*names)}</style>\n{body}\n{page_script(names)}"
 
 

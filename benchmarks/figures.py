@@ -112,7 +112,10 @@ def places(site: Path) -> dict[str, Path]:
 
 
 def weight(page: Path, name: str) -> int:
-    """Return the bytes that a figure adds to a page: module, style and markup, compressed."""
+    """Return the bytes that a figure adds to a page: module, style and markup, compressed.
+
+    Data that come when it is near are not among them.
+    """
     from attnbook.figures._base import own_source, shared_source, style_source
 
     text = page.read_text(encoding="utf-8")

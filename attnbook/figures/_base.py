@@ -185,7 +185,8 @@ class LiveFigure(anywidget.AnyWidget):
     A subclass has a trait for each control, named in `state`; `controls`, `picture` and `words`
     say what the figure looks like in its present state. The ES module beside the class, of the
     same name as the class's own, changes them as the state changes; a style sheet of that name
-    may be there, too.
+    may be there, too. Data that weigh much are an attribute ``data-late`` of the picture, which the
+    site brings when the figure is near.
     """
 
     module: ClassVar[str]

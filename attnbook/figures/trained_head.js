@@ -1,5 +1,5 @@
 // The figure in which a reader looks into the heads of two small trained models; see
-// trained_head.py. Of the scores, which are in the page, it reads those that it shows.
+// trained_head.py. Of the scores, which come with its data, it reads those that it shows.
 
 const [LINES, HEADS, LENGTH, FACTOR, FINE, CELL] = [12, 4, 24, 8, 200, 10];
 const MODELS = ["divided", "undivided"];
@@ -33,8 +33,7 @@ function render({ model, el }) {
   const room = el.querySelector(".trained");
   const keys = room.querySelector(".trained-keys");
   const [lines, heads] = [choices(form, "line"), choices(form, "head")];
-  const { scores, expected, sure } = room.dataset;
-  const losses = JSON.parse(room.dataset.losses);
+  const { scores, expected, sure, losses } = JSON.parse(room.dataset.late);
   const names = ["line", "head", "position", "model", "switched"];
   const stop = connect({ model, el }, names, (state) => {
     const { line, position, switched } = state;

@@ -81,16 +81,16 @@ def two_digits(numbers: np.ndarray) -> str:
 
 @cache
 def data() -> str:
-    """Return what the module reads from the page, as attributes."""
+    """Return what the module reads, as JSON."""
     lower = np.tril_indices(PLACES[-1])
     models = [kept(name) for name in MODELS]
-    attributes = {
+    kept_of_both = {
         "scores": two_digits(np.array([model.below[..., *lower] for model in models])),
         "expected": "".join(symbol for model in models for symbol in model.expected.ravel()),
         "sure": two_digits(np.array([model.sure for model in models])),
-        "losses": json.dumps([[f"{loss:.2f}" for loss in model.losses] for model in models]),
+        "losses": [[f"{loss:.2f}" for loss in model.losses] for model in models],
     }
-    return "".join(f' data-{name}="{html.escape(text)}"' for name, text in attributes.items())
+    return json.dumps(kept_of_both)
 
 
 def percent(share: float) -> int:
@@ -198,7 +198,8 @@ class TrainedHead(LiveFigure):
         side = CELL * PLACES[-1]
         drawn = svg.picture(plot, side, side, self.words(), arm, stretched=False)
         return (
-            f'<div class="trained {arm}"{data()}>{svg.aside("trained-keys", self.cells())}'
+            f'<div class="trained {arm}" data-late="{html.escape(data())}">'
+            f"{svg.aside('trained-keys', self.cells())}"
             f'<div class="trained-map">{heads}{heads}{drawn}</div></div>'
         ) + svg.caption(
             "Above: the weights of the framed character on itself and on those before it, in "

@@ -63,6 +63,8 @@ def _tag_loads(tag: Tag) -> Iterator[str]:
         if value := tag.get(attribute):
             candidates = str(value).split(",") if attribute == "srcset" else [str(value)]
             yield from (candidate.split()[0] for candidate in candidates if candidate.strip())
+    if tag.get("data-late-from"):
+        yield str(tag["data-late-from"])
     if tag.name == "link" and not set(tag.get("rel") or []) <= NAMING:
         yield str(tag.get("href", ""))
     if tag.name == "meta" and str(tag.get("http-equiv", "")).lower() == "refresh":

@@ -107,6 +107,7 @@ class Visit:
     """A page in the browser and what happened while it loaded."""
 
     page: Page
+    asked: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -133,6 +134,7 @@ def visit(
     seen = Visit(context.new_page())
 
     def note(request) -> None:
+        seen.asked.append(request.url)
         if not request.url.startswith(local):
             seen.foreign.append(request.url)
 

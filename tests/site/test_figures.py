@@ -14,12 +14,21 @@ import pytest
 from attnbook import figures
 from attnbook.figures._base import LiveFigure
 from benchmarks import figure_report
-from benchmarks.figures import places
-from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, Visit, visit
+from benchmarks.figures import places, weight
+from tests.site.serving import serving
+from tests.site.test_browser import (
+    ALL_LAID_OUT,
+    DESK,
+    NEXT_FRAME,
+    PHONE,
+    SMALL_PHONE,
+    Visit,
+    visit,
+)
 from tests.site.watching import wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Route
 
 PAGES = {
     figures.Collapse: "index.html",
@@ -73,6 +82,16 @@ WALK = """(root, steps) => {
   });
 }"""
 RESET = ("", None)
+# Of some figures the data come when they are near.
+READY = """(figure) => {
+  const root = document.querySelector(figure);
+  const waits = root.querySelector("fieldset").disabled;
+  if (waits) root.scrollIntoView();
+  return !waits;
+}"""
+# So many heights of a window are between its foot and the figure.
+SCROLL = """(root, heights) =>
+  scrollBy(0, root.getBoundingClientRect().top - (1 + heights) * innerHeight)"""
 CONTROLS = """(form) => [...form.elements]
   .filter((input) => input.tagName === "INPUT" || (input.tagName === "SELECT" && input.name))
   .map((input) => [input.name, input.type === "checkbox" ? [false, true]
@@ -107,7 +126,9 @@ def same(shown: list[Any], wanted: list[Any]) -> bool:
 class Shown:
     def __init__(self, seen: Visit, kind: type[LiveFigure]) -> None:
         self.page, self.errors = seen.page, seen.errors
-        self.place = seen.page.locator(f'[data-figure="{kind.module}"]').first
+        figure = f'[data-figure="{kind.module}"]'
+        wait_until(seen.page, READY, figure)
+        self.place = seen.page.locator(figure).first
         self.form = self.place.locator("form")
         self.controls: dict[str, list[Any]] = dict(self.form.evaluate(CONTROLS))
         self.presets: list[dict[str, Any]] = self.form.evaluate(PRESETS)
@@ -228,6 +249,72 @@ class TestEveryFigure:
             assert all(picture.is_visible() for picture in pictures)
             assert place.locator(".figure-words").is_visible()
             assert not place.locator("form").is_visible()
+
+
+class TestDataThatComeLate:
+    kind = figures.TrainedHead
+    figure = f'[data-figure="{kind.module}"]'
+
+    def test_they_leave_the_page_light(self, site: Path) -> None:
+        assert weight(site / PAGES[self.kind], self.kind.module) <= 15_000
+
+    @pytest.mark.parametrize("from_disk", [True, False])
+    def test_they_are_asked_for_once_and_when_the_figure_is_near(
+        self, browser: Browser, site: Path, *, from_disk: bool
+    ) -> None:
+        def scroll(heights: float) -> None:
+            place.evaluate(SCROLL, heights)
+            seen.page.evaluate(NEXT_FRAME)
+
+        def asked() -> int:
+            return sum("/_static/late-" in url for url in seen.asked)
+
+        name = PAGES[self.kind]
+        with serving(site) as address:
+            start = site / name if from_disk else f"{address}/{name}"
+            with visit(browser, start) as seen:
+                seen.page.add_style_tag(content=ALL_LAID_OUT)
+                place = seen.page.locator(self.figure)
+                first = place.evaluate(DESCRIBE)
+                scroll(1.1)
+                assert place.locator("select").first.is_disabled()
+                assert asked() == 0
+                scroll(0.9)
+                place.locator("select:enabled").first.wait_for()
+                shown = Shown(seen, self.kind)
+                assert shown.first == first
+                changes = {"head": "layer 2, head 1", "switched": True}
+                [(picture, _)] = shown.walk([list(changes.items())])
+                [(wanted, _)] = seen.page.evaluate(PARSE, [self.kind(**changes).markup()])
+                assert same(picture, wanted)
+                for heights in (3, 0):
+                    scroll(heights)
+                assert asked() == 1
+        assert seen.foreign == seen.errors == []
+
+    @pytest.mark.parametrize("answer", ["none", "not found", "another page"])
+    def test_if_they_do_not_come_the_figure_says_so_and_stays(
+        self, browser: Browser, site: Path, answer: str
+    ) -> None:
+        def reply(route: Route) -> None:
+            if answer == "none":
+                route.abort()
+            else:
+                status = 404 if answer == "not found" else 200
+                route.fulfill(status=status, content_type="text/html", body="<p>Not here</p>")
+
+        with serving(site) as address, visit(browser, f"{address}/{PAGES[self.kind]}") as seen:
+            seen.page.route("**/_static/late-*", reply)
+            place = seen.page.locator(self.figure)
+            words = place.locator(".figure-words")
+            first, said = place.evaluate(DESCRIBE), words.text_content()
+            place.scroll_into_view_if_needed()
+            words.filter(has_text="could not be loaded").wait_for()
+            added = words.text_content().removeprefix(said)
+            assert added == " The data of this figure could not be loaded, so it stays as it is."
+            assert place.locator("select").first.is_disabled()
+            words.evaluate("(words, said) => (words.textContent = said)", said)
+            assert place.evaluate(DESCRIBE) == first
 
 
 def test_every_figure_was_measured_on_a_page_that_shows_it(site: Path) -> None:

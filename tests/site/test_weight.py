@@ -56,13 +56,14 @@ def test_no_chapter_weighs_more_than_a_quarter_of_a_megabyte(site: Path) -> None
 
 
 def test_everything_that_a_page_can_load_is_weighed(tmp_path: Path) -> None:
-    for name, size in (("a.webp", 100), ("b.woff2", 200), ("c.svg", 0)):
+    for name, size in (("a.webp", 100), ("b.woff2", 200), ("c.svg", 0), ("d.js", 0)):
         (tmp_path / name).write_bytes(bytes(size))
     page = """<html><head><style>@font-face { src: url("b.woff2?v=1") format("woff2") }</style>
     <link rel="icon" href="c.svg" /></head><body><img src="a.webp" loading="lazy" alt="" />
-    <img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="" /></body></html>"""
+    <img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="" />
+    <div data-late-from="d.js"></div></body></html>"""
     (tmp_path / "a.html").write_text(page)
     weight = weigh(tmp_path / "a.html")
     assert weight.page == len(gzip.compress(page.encode(), 9))
-    assert weight.pictures == 100 + len(gzip.compress(b"", 9))
+    assert weight.pictures == 100 + 2 * len(gzip.compress(b"", 9))
     assert weight.fonts == 200
