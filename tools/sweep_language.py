@@ -195,13 +195,12 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="repeat one run of the table")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--runs", type=Path, default=RUNS, help="folder of single runs")
     parser.add_argument("--output", type=Path, default=TABLE, help="the table")
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.check:
         return check(json.loads(options.output.read_text(encoding="utf-8")), options.device)
-    options.runs.mkdir(parents=True, exist_ok=True)
+    RUNS.mkdir(parents=True, exist_ok=True)
     table = {
         "about": "A small language model trained with several scaling rules: validation losses",
         "command": "make sweep-language",
@@ -219,7 +218,7 @@ def main() -> int:
     known = {identity(entry): entry for entry in before["settings"]} if same else {}
     order = [identity(asdict(setting)) for setting in settings()]
     left = [setting for setting in settings() if identity(asdict(setting)) not in known]
-    for entry in sweep(left, options.jobs, options.runs, options.device):
+    for entry in sweep(left, options.jobs, RUNS, options.device):
         known[identity(entry)] = entry
         table["settings"] = [known[name] for name in order if name in known]
         atomic_write(options.output, as_text(table))
