@@ -3,7 +3,9 @@
 MyST-NB runs a notebook when it comes to read it, one after another, while the other processors have
 nothing to do. Here those that the cache does not have yet start before anything is read, several at
 a time. Sphinx reads the pages that run nothing meanwhile, and each notebook when its outputs are in
-the cache. Sphinx can write many pages side by side, but Jupyter Book's command cannot ask for it.
+the cache. The parallel executor of jupyter-cache would let Sphinx wait, and has no way to evaluate
+the expressions of the text in its kernels. Sphinx can write many pages side by side, but Jupyter
+Book's command cannot ask for it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Behind a box "Predict first" the outputs of the next cells, and the paragraph that speaks about
 them with the tables around it, are put into one fold, which a tap opens, with scripts or without.
-Where the page has a form for the answer, its script opens the fold; elsewhere the box says where
-the answer is to be made.
+The script of the form below the box opens the fold.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.writers.html5 import HTML5Translator
 
-IN_THE_HEAD = ", in your head or on paper"
 CLOSED = "What came out — answer first, then open it"
 UNSEEN = {"tag_hide-input", "tag_remove-input"}
 
@@ -96,16 +94,10 @@ def taken(node: nodes.Element) -> nodes.Element:
 
 
 def prepare(_app: Sphinx, document: nodes.document) -> None:
-    """Fold behind every prediction, and say of one without a form that it is the reader's own."""
+    """Fold behind every prediction."""
     for box in list(document.findall(nodes.admonition)):
-        if "predict" not in box["classes"]:
-            continue
-        first = next(behind(box), None)
-        if not (is_cell(first) and "tag_predict" in first["classes"]):
-            box["classes"].append("silent")
-            title = next(iter(box.findall(nodes.title)))
-            title += nodes.inline("", IN_THE_HEAD, classes=["in-the-head"])
-        fold(box)
+        if "predict" in box["classes"]:
+            fold(box)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

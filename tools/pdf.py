@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 STYLE = Path(__file__).with_name("pdf.css")
-# What takes a pointer or a script, what belongs to a screen, and cells that print once more what
-# the text says.
+# What takes a pointer or a script, what belongs to a screen or to a page of its own, and cells that
+# print once more what the text says.
 NOT_PRINTED = (
     "script, noscript, template, button, input, select, textarea, .headerlink, .pst-js-only, "
-    ".progress-note, .my-progress, .tag_prose, nav, .figure-controls, [hidden]"
+    ".progress-note, .my-progress, .recall-note, .recall-note + p, .edition-on-paper, .tag_prose, "
+    "nav, .figure-controls, [hidden]"
 )
 REFERENCES = ("aria-labelledby", "aria-describedby", "aria-controls", "for", "headers")
 URL_IN_STYLE = re.compile(r"url\(\s*([\"']?)(?!data:|#)(?P<address>[^\"')]+)\1\s*\)")

@@ -183,10 +183,8 @@ def main() -> int:
     """Run the sweep with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=-1, help="processes; -1: one for each core")
-    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of single results")
-    parser.add_argument("--output", type=Path, default=TABLE, help="the table")
     options = parser.parse_args()
-    parts = sweep(options.jobs, options.cache)
+    parts = sweep(options.jobs, CACHE)
     about = {
         "about": "Ablation of the chapter on training: test losses of the group-mean task",
         "command": "make sweep",
@@ -195,8 +193,7 @@ def main() -> int:
         "reported seeds": REPORT_SEEDS,
         "more seeds": MORE_SEEDS,
     }
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    save_ablation(options.output, parts, about=about)
+    save_ablation(TABLE, parts, about=about)
     return 0
 
 

@@ -203,7 +203,6 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="repeat one run of the table")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--runs", type=Path, default=RUNS, help="folder of single runs")
     parser.add_argument("--output", type=Path, nargs="+", default=[TABLE], help="the table")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -211,7 +210,7 @@ def main() -> int:
         tables = (json.loads(path.read_text(encoding="utf-8")) for path in options.output)
         return sum(check(table, options.device) for table in tables)
     path = options.output[0]
-    options.runs.mkdir(parents=True, exist_ok=True)
+    RUNS.mkdir(parents=True, exist_ok=True)
     table = {
         "about": "A small language model trained with several scaling rules: validation losses",
         "command": "make sweep-language",
@@ -229,7 +228,7 @@ def main() -> int:
     known = {identity(entry): entry for entry in before["settings"]} if same else {}
     order = [identity(asdict(setting)) for setting in settings()]
     left = [setting for setting in settings() if identity(asdict(setting)) not in known]
-    for entry in sweep(left, options.jobs, options.runs, options.device):
+    for entry in sweep(left, options.jobs, RUNS, options.device):
         known[identity(entry)] = entry
         table["settings"] = [known[name] for name in order if name in known]
         atomic_write(path, as_text(table))

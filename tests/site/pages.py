@@ -136,10 +136,8 @@ def structure_problems(page: BeautifulSoup) -> list[str]:
     problems = []
     if not (page.html and page.html.get("lang")):
         problems.append("no language")
-    # The theme repeats the title for print, in a part that no screen shows or reads.
-    shown = [title for title in page.find_all("h1") if not title.find_parent(class_="onlyprint")]
-    if len(shown) != 1:
-        problems.append(f"{len(shown)} first-level headings")
+    if (count := len(page.find_all("h1"))) != 1:
+        problems.append(f"{count} first-level headings")
     if page.title is None or not page.title.get_text(strip=True):
         problems.append("no title")
     named = Counter(str(tag["id"]) for tag in page.find_all(id=True))

@@ -135,13 +135,12 @@ def test_instructors_read_what_the_chapters_take(site: Path) -> None:
         assert "{doc}" not in cells[4]
 
 
-def test_only_predictions_without_a_form_are_made_in_the_head(site: Path) -> None:
-    for name in CHAPTERS:
-        for box in pages.parse(site / page_of(name)).select(".admonition.predict"):
-            following = box.find_next_sibling()
-            form = following is not None and "tag_predict" in following.get("class", [])
-            assert form != ("silent" in box["class"]), name
-            assert form != (predictions.IN_THE_HEAD in box.p.get_text()), name
+def test_below_every_prediction_is_its_form(site: Path) -> None:
+    for page in BOOK.pages:
+        for box in pages.parse(site / f"{page.name}.html").select(".admonition.predict"):
+            below = box.find_next_sibling()
+            assert "tag_predict" in below["class"], page.name
+            assert below.select_one("form.prediction"), page.name
 
 
 def test_what_answers_a_prediction_is_folded_and_so_are_the_first_words_about_it(

@@ -12,6 +12,7 @@ import yaml
 from bs4 import BeautifulSoup
 from pypdf import PdfReader
 
+from book.model import DEEPER
 from tests.book.notebooks import BOOK, PAGES, ROOT
 from tools import pdf
 from tools.pdf import Chapter, Merger, contents, pages
@@ -36,8 +37,11 @@ title</h1>{TEXT}<section id="deep"><h2>1.1. Deep</h2>
 <script>alert()</script></section>""",
     "chapters/two": f"""<section id="title"><h1>2. Two</h1>{TEXT}
 <section id="deep"><h2>2.1. Deep</h2>
-<p>See <a href="one.html#deep">there</a>.</p>
-</section></section>""",
+<p>See <a href="one.html#deep">there</a>.</p></section>
+<section id="deeper"><h2>2.2. Deeper</h2>{TEXT * 2}<section id="proof"><h3>2.2.1. Proof</h3>
+<p>Hence.</p></section></section>
+<section id="exercises"><h2>2.3. Exercises</h2><p>Do it.</p></section></section>
+<p class="edition-on-paper">Old edition</p>""",
 }
 DOT = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
@@ -100,6 +104,8 @@ def test_pages_become_one_whose_links_stay_inside(sample: Path) -> None:
         ("1.1. Deep", "chapters-one--deep", 2),
         ("2. Two", "chapters-two", 1),
         ("2.1. Deep", "chapters-two--deep", 2),
+        ("2.2. Deeper", "chapters-two--deeper", 2),
+        ("2.3. Exercises", "chapters-two--exercises", 2),
     ]
 
 
@@ -109,6 +115,10 @@ def titles(outline: list[Any]) -> Iterator[Any]:
             yield from titles(item)
         else:
             yield item
+
+
+def nested(outline: list[Any]) -> list[Any]:
+    return [nested(item) if isinstance(item, list) else item.title for item in outline]
 
 
 def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
@@ -121,7 +131,8 @@ def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
     assert texts[0].startswith("Why attention divides by")
     assert texts[1].startswith("2 Contents")
     # each line of the contents names the page on which the heading is
-    wanted = {"Start": 3, "1. One title": 0, "1.1. Deep": 0, "2. Two": 0, "2.1. Deep": 0}
+    headings = ("Start", "1. One title", "1.1. Deep", "2. Two", "2.1. Deep", "2.2. Deeper")
+    wanted = dict.fromkeys((*headings, "2.3. Exercises"), 0)
     for heading in wanted:
         (wanted[heading],) = [n for n, text in enumerate(texts, 1) if n > 2 and heading in text]
         assert f"{heading} {wanted[heading]}" in texts[1]
@@ -130,15 +141,24 @@ def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
         mark.title: reader.get_destination_page_number(mark) + 1 for mark in titles(reader.outline)
     }
     assert wanted.items() <= marks.items()
-    # each page but the first has its number, which the text of the PDF begins with
-    assert all(text.startswith(f"{n} ") for n, text in enumerate(texts, 1) if n > 1)
+    # each page but the first has its number, behind the word for the core or for what is deeper
+    two, deeper, exercises = (wanted[each] for each in ("2. Two", "2.2. Deeper", "2.3. Exercises"))
+    assert two < deeper < exercises - 1, "the deeper part has several pages"
+    for n, text in enumerate(texts[1:], 2):
+        word = "" if n < two or n >= exercises else "Core " if n < deeper else "Deeper "
+        assert text.startswith(f"{word}{n} ")
+    assert texts[deeper - 1].startswith(f"Deeper {deeper} 2.2. Deeper"), "it begins a page"
+    assert nested(reader.outline)[-2:] == [
+        "2. Two",
+        ["2.1. Deep", "2.2. Deeper", ["2.2.1. Proof"], "2.3. Exercises"],
+    ]
     assert "Forty-two." in texts[wanted["1.1. Deep"] - 1]
     everything = " ".join(texts)
-    assert not any(word in everything for word in ("Slide me", "Way in", "Not this"))
+    assert not any(word in everything for word in ("Slide me", "Way in", "Not this", "Old edition"))
     places = reader.named_destinations
     links = [note.get_object() for page in reader.pages for note in page.get("/Annots", [])]
     inside = [note["/Dest"] for note in links if "/Dest" in note]
-    assert len(inside) == 6 + 5, "the contents, and the text's own"
+    assert len(inside) == 8 + 5, "the contents, and the text's own"
     assert all(f"/{str(place).lstrip('/')}" in places for place in inside)
     outside = [note["/A"]["/URI"] for note in links if "/A" in note]
     assert outside == ["https://example.org/"]
@@ -163,9 +183,24 @@ def test_a_chapter_of_the_site_fits_on_paper(site: Path, browser: Browser, tmp_p
         }).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 40)}`)"""
     )
     broken = page.evaluate("() => [...document.images].filter((one) => !one.naturalWidth).length")
+    whole, marked = page.evaluate(
+        """() => ["", "> section"].map((below) =>
+          [...document.querySelectorAll(`.printed-page > article > section ${below}`)]
+            .map((section) => getComputedStyle(section).page))"""
+    )
+    time = page.evaluate("getComputedStyle(document.querySelector('.time'), '::before').content")
     page.close()
     assert wide == []
     assert broken == 0
+    # the words at the heads of pages follow the model of the book; the summary has none
+    puzzle, summary = (BOOK.page(chapter.name) for chapter in chapters)
+    parts = [block.title for block in puzzle.sections if block.level == 2]
+    core = parts.index(DEEPER)
+    others = sum(block.level == 2 for block in summary.sections)
+    assert whole == ["core", "auto"]
+    assert marked[: core + 1] == ["auto"] * core + ["deeper"]
+    assert marked[core + 1 :] == ["after"] * (len(parts) - core - 1) + ["auto"] * others
+    assert time == '"Core: "'
 
 
 def test_contents_without_numbers_are_ready_for_them() -> None:

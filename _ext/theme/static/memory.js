@@ -20,7 +20,7 @@ const read = () => {
 /** Change what is kept of this page, and return it. */
 const change = (alter) => {
   const kept = read() ?? {};
-  const title = document.querySelector("h1")?.firstChild.textContent ?? own;
+  const title = document.querySelector("h1 .headerlink")?.previousSibling.textContent ?? own;
   const page = { predicted: {}, recalled: {}, ...kept[own], title };
   alter(page);
   try {
