@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from attnlib.initialization import INITIALIZERS
-from book.markdown import COMMENT
 from tests.book.notebooks import BOOK, ROOT, read, shown_as, text_of
 
 TABLE = json.loads((ROOT / "data" / "models.json").read_text(encoding="utf-8"))
@@ -331,23 +330,6 @@ def test_the_numbers_in_remarks_are_computed() -> None:
     lite = (0.0707 * math.log(stretch) + 1) ** 2
     assert f"0.0707, which makes {lite:.2f} †" in remarks["DeepSeek-V3"]
     assert f"the {stretch} is a constant" in remarks["DeepSeek-V3"]
-
-
-def rules_told(topic: str) -> list[list[str]]:
-    """Return the rows of a chapter's table of models, without comments, by name."""
-    (page,) = (page for page in BOOK.chapters if page.topic == topic)
-    text = COMMENT.sub("", text_of(page))
-    table = re.search(r"^\| model \|.*\n\|[-:|]+\n((?:\|.*(?:\n|$))+)", text, re.MULTILINE)
-    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in table[1].splitlines()]
-
-
-def test_the_chapter_on_temperature_tells_the_rules_of_the_table() -> None:
-    rows = rules_told("temperature")
-    assert len(rows) > 8
-    for name, _, rule, _ in rows:
-        told = entry(TABLE, name)
-        added = [kind for kind in told["also"] if kind in ("soft cap", "sink logit")]
-        assert rule == ", ".join([told["rule"], *added]), name
 
 
 def test_the_chapter_on_initialization_prints_where_each_rule_was_read() -> None:

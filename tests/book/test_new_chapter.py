@@ -110,7 +110,7 @@ def test_what_comes_after_it_moves_up(copy: Path) -> None:
     made = practice.notebooks(book)["05_divisor.ipynb"]
     assert "## Exercise 6.1: " in made
     assert "[chapter 6](../chapters/05_divisor.ipynb)" in made
-    assert "[chapter 7](06_initialization.ipynb)" in colab.notebooks(book)["05_divisor.ipynb"]
+    assert "[chapter 11](10_misconceptions.ipynb)" in colab.notebooks(book)["08_training.ipynb"]
 
 
 def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:
