@@ -64,6 +64,8 @@ PART = 24
 
 # What belongs to the formula before it.
 AFTER = re.compile(r"[,.;:!?)\]’”]+")
+BROKEN, END = '<math class="breaks">', "</mrow></math>"
+"""How a formula that may break begins and ends."""
 
 # Plain text for what a title says with a formula.
 _BELOW = str.maketrans("0123456789aeijkmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₒₚᵣₛₜᵤᵥₓ")
@@ -292,6 +294,9 @@ def laid_out(node: nodes.math_block) -> str:
 def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line of text."""
     body = rendered(source(node), node, display=False)
+    after = html.escape(node.get("after", ""))
+    if after and body.startswith(BROKEN):  # browsers may break the line behind any of its rows
+        body, after = f'{body.removesuffix(END)}<mtext class="after">{after}</mtext>{END}', ""
     marks = {"CLASS": "math notranslate nohighlight", "data-tex": source(node)}
     opening = translator.starttag(node, "span", "", **marks)
     formula = f"{opening}{body}</span>"
@@ -302,8 +307,8 @@ def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
         formula = (
             f'<span class="visually-hidden">{words}</span><span aria-hidden="true">{formula}</span>'
         )
-    if after := node.get("after"):
-        formula = f'<span class="math-kept">{formula}{html.escape(after)}</span>'
+    if after:
+        formula = f'<span class="math-kept">{formula}{after}</span>'
     translator.body.append(formula)
     raise nodes.SkipNode
 

@@ -51,7 +51,7 @@ def characters_of(formula: Tag) -> set[str]:
     """Return the characters that a browser takes from the font for a ``<math>``."""
     # a root's sign is nowhere in the text
     found = {ROOT_SIGN} if formula.find(["msqrt", "mroot"]) else set()
-    for leaf in formula.find_all(["mi", "mn", "mo", "mtext"]):
+    for leaf in formula.select("mi, mn, mo, mtext:not(.after)"):
         text = leaf.get_text()
         if leaf.name == "mi" and len(text) == 1 and leaf.get("mathvariant") != "normal":
             text = _ITALICS.get(text, text)

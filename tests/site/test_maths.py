@@ -140,15 +140,39 @@ def test_copied_text_has_formulas_in_tex(browser: Browser, site: Path) -> None:
     assert f"${formula}$" in text
 
 
-def test_no_comma_behind_a_formula_begins_a_line(browser: Browser, site: Path) -> None:
-    alone = """() => [...document.querySelectorAll(".math-kept")].filter((kept) => {
+def test_the_copy_of_a_formula_that_may_break_keeps_the_comma_behind_it(
+    browser: Browser, site: Path
+) -> None:
+    copied = """() => {
+      const formula = document.querySelector("p .math:has(.after)");
+      getSelection().selectAllChildren(formula.parentElement);
+      const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer() });
+      document.dispatchEvent(event);
+      const after = formula.querySelector(".after").textContent;
+      return [`$${formula.dataset.tex}$${after}`, event.clipboardData.getData("text/plain")];
+    }"""
+    with visit(browser, site / "chapters" / "04_gradients.html") as seen:
+        formula, text = seen.page.evaluate(copied)
+    assert formula in text
+
+
+@pytest.mark.parametrize(
+    ("page", "width"), [("glossary", PHONE), ("04_gradients", PHONE), ("critical_scale", 1280)]
+)
+def test_no_comma_behind_a_formula_begins_a_line(
+    browser: Browser, site: Path, page: str, width: int
+) -> None:
+    alone = """() => [...document.querySelectorAll(".math-kept, math")].filter((kept) => {
+      if (!kept.matches(".math-kept, :has(.after)")) return false;
       const comma = document.createRange();
-      comma.selectNodeContents(kept.lastChild);
-      const end = [...kept.querySelectorAll("math, math.breaks > mrow")].at(-1);
-      const { left, right } = end.getBoundingClientRect();
-      return right > left && comma.getBoundingClientRect().left < right - 3;
+      comma.selectNodeContents(kept.querySelector(".after") ?? kept.lastChild);
+      const end = kept.querySelector(".after")?.previousElementSibling
+        ?? [...kept.querySelectorAll("math, math.breaks > mrow")].at(-1);
+      const { left, right, bottom } = end.getBoundingClientRect();
+      const begins = comma.getBoundingClientRect();
+      return right > left && (begins.left < right - 3 || begins.top > bottom - 2);
     }).map((kept) => kept.textContent)"""
-    with visit(browser, site / "chapters" / "glossary.html", width=PHONE) as seen:
+    with visit(browser, site / "chapters" / f"{page}.html", width=width) as seen:
         assert seen.page.locator(".math-kept").count() > 10
         assert seen.page.evaluate(alone) == []
 

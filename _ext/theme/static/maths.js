@@ -30,7 +30,8 @@ for (const box of document.querySelectorAll(".math-scroll")) {
 // Text that is copied has formulas in TeX: letters in a row would say nothing.
 const inTex = (formula) => {
   const around = formula.localName === "div" ? "$$" : "$";
-  return `${around}${formula.dataset.tex}${around}`;
+  const after = formula.querySelector(".after")?.textContent ?? "";
+  return `${around}${formula.dataset.tex}${around}${after}`;
 };
 document.addEventListener("copy", (event) => {
   const selection = getSelection();
