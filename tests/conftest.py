@@ -31,8 +31,8 @@ FIRST = (
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Start two workers more than there are cores: browsers and sandboxes often wait."""
-    return (os.cpu_count() or 1) + 2
+    """Start a worker more than there are cores: browsers and sandboxes often wait."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
