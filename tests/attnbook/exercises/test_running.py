@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -55,6 +56,13 @@ class TestTime:
     def test_an_endless_loop_is_stopped(self, function):
         assert feedback_to(function).message in {TOO_LONG, feedback_to(lambda x: -x).message}
         assert not feedback_to(function).passed
+
+    def test_what_sleeps_is_stopped_too(self):
+        assert feedback_to(lambda _: time.sleep(1000)).message == TOO_LONG
+
+    def test_who_only_waits_for_the_processor_is_not_stopped_early(self, monkeypatch):
+        monkeypatch.setattr(_running, "WAIT", 1000.0)
+        assert feedback_to(lambda x: time.sleep(1) or 2 * x).passed
 
     def test_the_other_parts_are_judged_all_the_same(self):
         verdict = DOUBLE.verdict({"double": endless, "of_two": 4})
