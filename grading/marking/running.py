@@ -21,7 +21,7 @@ from grading.problem_set import CHECK
 from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from grading.intake.normalize import WorkCell
     from grading.problem_set import Question
@@ -141,14 +141,18 @@ def run(
     limits = limits or sandbox.Limits()
     ran, left, ends = Ran(), list(steps), Counter[str]()
     until = time.monotonic() + limits.wall_seconds
-    for _ in range(RESTARTS + 1):
-        seconds = until - time.monotonic()
-        if seconds < LEAST_SECONDS:
-            break
+
+    def once(some: Sequence[Step]) -> sandbox.Run:
+        seconds = max(until - time.monotonic(), LEAST_SECONDS)
         within = replace(limits, wall_seconds=min(seconds, limits.wall_seconds))
-        found = sandbox.run([step.does for step in left], within, unsafe=unsafe)
+        return sandbox.run([step.does for step in some], within, unsafe=unsafe)
+
+    for _ in range(RESTARTS + 1):
+        if until - time.monotonic() < LEAST_SECONDS:
+            break
+        found = once(left)
         stopped = next((step for step in left if step.does.key == found.stopped_at), None)
-        if greedy := _greedy(left, found):
+        if greedy := _greedy(left, found, once):
             stopped, found = greedy, _until(greedy, left, found)
         _add(ran, found, stopped)
         if stopped is None:
@@ -157,13 +161,32 @@ def run(
     return ran
 
 
-def _greedy(steps: Sequence[Step], found: sandbox.Run) -> Step | None:
-    """Return the first cell that ran out of memory; what it holds is missing in all the others."""
-    for step in steps:
-        shown = found.outputs.get(step.does.key, ())
-        if any(each.get("ename") == "MemoryError" for each in shown):
-            return step
-    return None
+def _errors(step: Step, found: sandbox.Run) -> set[str]:
+    """Return the names of the errors that a step showed."""
+    shown = {str(each.get("ename")) for each in found.outputs.get(step.does.key, ())} - {"None"}
+    if step.collects and step.does.key in found.failures:
+        shown.add(found.failures[step.does.key].partition(":")[0])
+    return shown
+
+
+def _greedy(
+    steps: Sequence[Step], found: sandbox.Run, once: Callable[[Sequence[Step]], sandbox.Run]
+) -> Step | None:
+    """Return the first cell that ran out of memory; what it holds is missing in all the others.
+
+    A cell before it that failed may hold it instead: then there is enough without that one. What a
+    function takes is free again after its call.
+    """
+    short = next((step for step in steps if "MemoryError" in _errors(step, found)), None)
+    if short is None:
+        return None
+    before = list(steps[: steps.index(short)])
+    for failed in before:
+        if failed.cell is not None and _errors(failed, found):
+            left = [step for step in (*before, short) if step.cell != failed.cell]
+            if "MemoryError" not in _errors(short, once(left)):
+                return failed
+    return None if short.collects else short
 
 
 def _until(last: Step, steps: Sequence[Step], found: sandbox.Run) -> sandbox.Run:

@@ -25,6 +25,11 @@ ADA = Student("s1", "17", "Ada Example")
 LIMITS = sandbox.Limits(wall_seconds=60, cell_seconds=6)
 CONDITIONS = Conditions({"tiny": 7}, LIMITS)
 DEFINE = "def sharpen(scores, tau):\n"
+HOARD = "kept = []\ntry:\n    while True:\n        kept.append(bytearray(10**7))\n"
+HOARD += "except MemoryError:\n    del kept[-9:]\n"
+NEEDS = "big = np.ones(3 * 10**7)\n"
+NEEDS += 'ordered = sorted(personal_numbers(student_id, "q3").values())[::-1]'
+SHORT = dataclasses.replace(LIMITS, cell_seconds=3)
 
 
 def marked(
@@ -94,11 +99,42 @@ def test_what_ends_the_program_costs_only_its_own_question(ending: str) -> None:
 
 def test_what_takes_all_memory_spoils_nothing_that_comes_after_it() -> None:
     hoard = "kept = []\nwhile True:\n    kept.append(bytearray(10**7))"
-    needs = "big = np.ones(3 * 10**7)\n"
-    needs += 'ordered = sorted(personal_numbers(student_id, "q3").values())[::-1]'
-    result = marked({"q1": hoard, "q3": needs})
+    result = marked({"q1": hoard, "q3": NEEDS})
     assert points(result) == {"q1": 0, "q2": 3, "q3": 1, "q4": None}
     assert "all the memory" in message(result, "q1")
+
+
+def test_a_cell_that_is_stopped_late_spoils_nothing_by_what_it_holds() -> None:
+    result = marked(
+        {"q1": HOARD + "while True: pass", "q3": NEEDS},
+        conditions=Conditions({"tiny": 7}, SHORT),
+    )
+    assert points(result) == {"q1": 0, "q2": 3, "q3": 1, "q4": None}
+
+
+def test_a_cell_that_is_stopped_late_is_not_blamed_for_the_hoard_of_another() -> None:
+    right = 'variance = personal_numbers(student_id, "q1")["d_k"]\n'
+    hoard = "kept = []\nwhile True:\n    kept.append(bytearray(10**8))"
+    result = marked(
+        {"q1": right + "while True: pass", "q3": hoard},
+        conditions=Conditions({"tiny": 7}, SHORT),
+    )
+    assert points(result) == {"q1": 2, "q2": 3, "q3": 0, "q4": None}
+    assert "all the memory" in message(result, "q3")
+
+
+def test_a_cell_that_fails_spoils_no_function_by_what_it_holds() -> None:
+    needs = DEFINE + "    big = np.ones(3 * 10**7)\n    import scipy.special\n"
+    needs += "    return scipy.special.softmax(scores / tau, axis=-1)\n"
+    result = marked({"q1": HOARD + "raise ValueError('as many as there are')", "q2": needs})
+    assert points(result) == {"q1": 0, "q2": 3, "q3": 1, "q4": None}
+
+
+def test_a_function_that_takes_all_memory_is_told_of_it_and_nobody_else() -> None:
+    when = "    if np.ndim(scores) < 2 or len(scores) < 2: return np.full((1, 2), 0.5)\n"
+    result = marked({"q2": DEFINE + when + "    return np.ones(10**12)"})
+    assert points(result) == {"q1": 2, "q2": 0, "q3": 1, "q4": None}
+    assert "MemoryError" in message(result, "q2")
 
 
 def test_a_function_that_ends_the_program_costs_only_its_own_question() -> None:
