@@ -52,7 +52,7 @@ ALONE = """(figure) => {
       border: 0; margin: 0; max-width: none; padding: 0.5rem 1.5rem; width: auto; zoom: 1.3;
     }
     .live-figure form :is(label:not(:has([name="step"])), button),
-    .live-figure :is(.figure-words, .training-room + *) { display: none !important; }
+    .live-figure > :not(form, .training-room) { display: none !important; }
     .live-figure form label { flex-basis: 100% !important; }
     .source { bottom: 0.7rem; color: #555; left: 2rem; position: fixed; }
   `;
@@ -63,15 +63,14 @@ ALONE = """(figure) => {
   document.body.append(figure, source);
 }"""
 NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# Until the figure's program has come, moving the slider changes nothing.
+# Until the figure's program has come, moving the slider changes nothing else.
 GO_TO = """(place) => {
   const slider = document.querySelector("body > .live-figure [name=step]");
   const step = JSON.parse(`[${slider.dataset.stops}]`)[place];
-  const words = document.querySelector("body > .live-figure .figure-words").textContent;
-  if (Number(slider.value) === place && words.includes(`step ${step}:`)) return words;
+  if (slider.ariaValueText.replace(/[^0-9]/g, "") === String(step)) return true;
   slider.value = place;
   slider.dispatchEvent(new Event("input", { bubbles: true }));
-  return null;
+  return false;
 }"""
 
 
@@ -129,8 +128,9 @@ def frames(browser: Browser, site: Path, places: Sequence[int] | None = None) ->
         page.locator(PLAYER).first.evaluate(ALONE)
         last = int(page.locator("body > .live-figure [name=step]").get_attribute("max"))
         for place in range(last + 1) if places is None else places:
-            words = page.wait_for_function(GO_TO, arg=place).json_value()
+            page.wait_for_function(GO_TO, arg=place)
             page.evaluate(NEXT_FRAME)
+            words = page.locator("body > .live-figure .figure-words").text_content()
             yield Frame(screen(page), words)
 
 

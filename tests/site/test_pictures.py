@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image, ImageChops, ImageSequence
 
-from attnbook.figures.training_player import STEPS
+from attnbook.figures.training_player import STEPS, TrainingPlayer
 from tests.book.notebooks import ROOT
 from tools import pictures
 
@@ -30,7 +30,7 @@ def differ(one: Image.Image, other: Image.Image) -> bool:
 def test_a_frame_shows_its_step_and_always_the_same(taken: list[pictures.Frame]) -> None:
     for frame, step in zip(taken, (0, STEPS[9], STEPS[-1], STEPS[9]), strict=True):
         assert frame.image.size == pictures.SIZE
-        assert f"step {step}:" in frame.words
+        assert frame.words == TrainingPlayer(step=step).words()
     assert not differ(taken[1].image, taken[3].image)
 
 
