@@ -68,7 +68,7 @@ def time_ratios(
     panels[-1].minorticks_off()
     panels[-1].set_xlabel("time ÷ PyTorch's")
     faster = {"xycoords": panels[0].get_xaxis_transform(), "ha": "right", "va": "top"}
-    style.note(panels[0], "← faster", (1, 1), (-5, 0), fontsize=11, **faster)
+    style.note(panels[0], "← faster", (1, 1), (-5, 0), **faster)
     # Markers lie too close together to be named one by one.
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)

@@ -143,7 +143,7 @@ def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
     for arm, quantiles in style.arms(unscaled, scaled):
         style.band(axes, rank, quantiles, arm | {"marker": None})
     axes.axhline(1 / len(rank), color=style.PALETTE["faint"], linestyle=":")
-    style.note(axes, "equal share", (1, 1 / len(rank)), (4, -14), fontsize=11)
+    style.note(axes, "equal share", (1, 1 / len(rank)), (4, -14))
     axes.set(xscale="log", yscale="log", xlim=(1, len(rank)), ylim=(1e-8, 1.5))
     axes.set(xlabel="rank of the key", ylabel="share of the gradient")
     axes.xaxis.set_major_formatter("{x:g}")

@@ -124,12 +124,12 @@ def score_bounds(
         band = draws.min(axis=1), draws.max(axis=1)
         axes.fill_between(widths, *band, color=arm["color"], alpha=0.25, linewidth=0)
         axes.plot(widths, draws.mean(axis=1), **arm)
-    for name, limit in limits.items():
-        axes.axhline(limit, color=style.PALETTE["theory"], linestyle=":", linewidth=1.4)
-        style.note(axes, f"limit in {name}", (widths[0], limit), (0, 4), fontsize=11)
+    for limit in limits.values():
+        axes.axhline(limit, linestyle=":", **style.THEORY)
     axes.set_yscale("log")
     style.log_ticks(axes, widths[::2], base=4)
     axes.set(xlabel="head width dₖ", ylabel="bound on all scores")
     ends = [(arm["label"], draws[-1].mean(), arm) for arm, draws in style.arms(undivided, divided)]
-    style.name_ends(axes, ends)
+    levels = [(f"{name} limit", limit, style.THEORY) for name, limit in limits.items()]
+    style.name_ends(axes, [*ends, *levels])
     return figure

@@ -42,8 +42,8 @@ def starting_variances(
     beside = {"xycoords": ("axes fraction", "data"), "va": "center"}
     for row, name in enumerate(names):
         style.note(axes, name, (0, row), (4, 15), **beside)
-    style.note(axes, "◇ predicted", (predicted[0], 0), (14, 0), va="center", fontsize=11)
-    style.note(axes, "● measured", (predicted[0], 0), (96, 0), va="center", fontsize=11)
+    style.note(axes, "◇ predicted", (predicted[0], 0), (14, 0), va="center")
+    style.note(axes, "● measured", (predicted[0], 0), (96, 0), va="center")
     low, high = min(predicted.min(), 1), max(predicted.max(), 1)
     axes.set(xscale="log", xlim=(low / 2.5, high * 2.5), ylim=(len(names) - 0.4, -0.9), yticks=[])
     axes.xaxis.set_major_formatter("{x:g}")

@@ -80,11 +80,15 @@ def loss_by_spread(
     figure, (axes,) = style.panels(height=4.4)
     style.reference_lines(axes, references)
     looks = style.distinct(style.LOOKS, groups, "groups")
-    for (name, (spreads, losses)), look in zip(groups.items(), looks, strict=True):
+    # Each name is where its group leaves room.
+    left, above, right = ((-10, -4), "right"), ((0, 8), "center"), ((10, -4), "left")
+    for (name, (spreads, losses)), look, (offset, beside) in zip(
+        groups.items(), looks, (left, left, above, right, above), strict=False
+    ):
         axes.plot(spreads, losses, **(look | {"linestyle": "none", "ms": 7}))
         highest = int(np.argmax(losses))
         place = spreads[highest], losses[highest]
-        style.name(axes, name, look, place, (0, 8), ha="center", fontsize=12)
+        style.name(axes, name, look, place, offset, ha=beside)
     axes.set(xscale="log", xlabel="spread at the start", ylabel="nats a character")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.margins(x=0.08, y=0.12)

@@ -35,12 +35,14 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
         for row, column in enumerate(weights.argmax(axis=1)):
             largest = weights[row, column]
             ink = "white" if largest > 0.5 else "black"
-            axes.text(column, row, f"{100 * largest:.0f}", color=ink, **style.CENTERED)
+            axes.text(
+                column, row, f"{100 * largest:.0f}", color=ink, size=style.SMALL, **style.CENTERED
+            )
         rows, columns = weights.shape
         style.title_of_arm(axes, arm)
         axes.set(yticks=range(rows), yticklabels=range(1, rows + 1), ylabel="query")
         axes.set(xticks=range(columns), xticklabels=range(1, columns + 1))
-    panels[0].set_title("largest weights in %", loc="right", fontsize=11)
+    panels[0].set_title("largest weights in %", loc="right", fontsize=style.SMALL)
     panels[-1].set_xlabel("key")
     return figure
 

@@ -50,7 +50,7 @@ def one_lead(
     for lead, weight, label in marks:
         axes.plot(lead, weight, "o", color=style.PALETTE["theory"], zorder=5)
         # Near the top the other curves pass to the right of the point, so its name goes above it.
-        style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (9, -13), fontsize=11)
+        style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (9, -13))
     axes.set(xlabel="lead of one key, x", ylabel="weight of that key")
     axes.set(xlim=(leads[0], leads[-1]), ylim=(0, 1.12))
     return figure
@@ -196,7 +196,7 @@ def freezing_map(
     colors = {"cmap": style.MAPS[style.UNSCALED["color"]], "vmin": -0.05, "vmax": 1.5}
     lines = style.contour_map(axes, widths, n_keys, max_weight, levels, **colors)
     style.log_ticks(axes, widths, n_keys[1::2])
-    axes.clabel(lines, fmt="%g", fontsize=11)
+    axes.clabel(lines, fmt="%g", fontsize=style.SMALL)
     style.freezing_line(axes, threshold, n_keys)
     axes.set_title("mean largest weight")
     return figure

@@ -62,6 +62,8 @@ MAPS = {
 OPPOSITES = LinearSegmentedColormap.from_list("opposites", ["#6B2A82", "white", "#333333"])
 """Colors of numbers below and above 0, neither of them that of an arm."""
 
+SMALL = 12
+"""Size of the letters beside curves and ticks, in points; titles are larger."""
 CENTERED = {"ha": "center", "va": "center"}
 
 _HALO = [withStroke(linewidth=3, foreground="white")]
@@ -69,11 +71,11 @@ _SETTINGS = {
     "figure.dpi": 160,
     "figure.constrained_layout.use": True,
     "figure.max_open_warning": 0,  # examples in docstrings leave their figures open
-    "font.size": 12,
+    "font.size": 13,
     "text.color": PALETTE["theory"],
     "axes.labelcolor": PALETTE["theory"],
     "axes.edgecolor": "#777777",
-    "axes.titlesize": 13,
+    "axes.titlesize": 14,
     "axes.titlelocation": "left",
     "axes.titlepad": 8,
     "axes.spines.top": False,
@@ -86,11 +88,11 @@ _SETTINGS = {
     "lines.linewidth": 2,
     "lines.markersize": 5,
     "legend.frameon": False,
-    "legend.fontsize": 11,
+    "legend.fontsize": SMALL,
 } | {
     f"{axis}tick.{part}": value
     for axis in "xy"
-    for part, value in (("color", "#777777"), ("labelcolor", "#333333"), ("labelsize", 11))
+    for part, value in (("color", "#777777"), ("labelcolor", "#333333"), ("labelsize", SMALL))
 }
 _WIDTH = 6.4
 
@@ -226,7 +228,7 @@ def note(
     axes: Axes, text: str, xy: tuple[Any, Any], offset: tuple[float, float], **style: Any
 ) -> None:
     """Write a text so many points away from a place."""
-    style = {"color": PALETTE["theory"], **style}
+    style = {"color": PALETTE["theory"], "fontsize": SMALL, **style}
     axes.annotate(text, xy, xytext=offset, textcoords="offset points", **style)
 
 
@@ -244,7 +246,7 @@ def name(
     **style: Any,
 ) -> None:
     """Write the name of a series beside it and in its color."""
-    style = {"color": readable(look["color"]), "fontsize": 11, "path_effects": _HALO, **style}
+    style = {"color": readable(look["color"]), "path_effects": _HALO, **style}
     note(axes, text, xy, offset, **style)
 
 
@@ -280,7 +282,9 @@ def name_ends(axes: Axes, names: Sequence[tuple[str, float, dict[str, Any]]]) ->
     points = 72 / axes.figure.dpi
     edge = axes.get_xlim()[1]
     ends = [points * axes.transData.transform((edge, height))[1] for _, height, _ in names]
-    for (text, height, look), end, place in zip(names, ends, apart(ends, 14), strict=True):
+    for (text, height, look), end, place in zip(
+        names, ends, apart(ends, 1.25 * SMALL), strict=True
+    ):
         beside = {"xycoords": axes.get_yaxis_transform(), "va": "center", "annotation_clip": False}
         name(axes, text, look, (1, height), (6, place - end), **beside)
 
@@ -289,5 +293,5 @@ def reference_lines(axes: Axes, references: Sequence[tuple[str, float]]) -> None
     """Draw a level across the axes for each name, which is written at its right end."""
     for text, level in references:
         axes.axhline(level, color=PALETTE["theory"], linewidth=1, linestyle=":")
-        place = {"xycoords": axes.get_yaxis_transform(), "va": "center", "fontsize": 11}
+        place = {"xycoords": axes.get_yaxis_transform(), "va": "center"}
         note(axes, text, (1, level), (6, 0), **place)

@@ -42,7 +42,7 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
     slope = len(ratios) // 3
     for place, offset, beside, count, curve, look in zip(
         [slope, *[0] * (len(n_keys) - 2), slope],
-        [(-8, 6), *[(-6, 8)] * (len(n_keys) - 2), (10, -12)],
+        [(-8, 6), *[(-6, 9)] * (len(n_keys) - 2), (10, -14)],
         ["right", *["left"] * (len(n_keys) - 1)],
         n_keys,
         shares,
@@ -50,7 +50,7 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
         strict=False,
     ):
         at = ratios[place], curve[place, 0]
-        style.name(axes, f"{count} keys", look, at, offset, ha=beside)
+        style.name(axes, f"n = {count}", look, at, offset, ha=beside)
     return figure
 
 
@@ -120,7 +120,7 @@ def matching_key(
     for (match, changes), means in zip(matches, held.values(), strict=True):
         for column, (_, look) in enumerate(rules):
             style.estimates(above, n_keys, means[:, column], look, **changes)
-        style.note(above, match, (n_keys[0], means[0, 1, 0]), (0, 12), fontsize=11)
+        style.note(above, match, (n_keys[0], means[0, 1, 0]), (0, 12))
     above.set(ylabel="weight of the match", ylim=(0, 1.1))
     line = {"color": style.PALETTE["theory"], "linestyle": ":"}
     squares = {"color": style.SCALED["color"], "linestyle": "none", "marker": "s"}
@@ -172,7 +172,7 @@ def lost_positions(
     colors = {"cmap": style.MAPS[style.UNSCALED["color"]], "vmin": -1.2, "vmax": 11}
     lines = style.contour_map(axes, widths, n_keys, -np.log10(fractions), levels, **colors)
     style.log_ticks(axes, widths, n_keys[::2])
-    axes.clabel(lines, fmt=lambda level: f"{10**-level:g}", fontsize=11)
+    axes.clabel(lines, fmt=lambda level: f"{10**-level:g}", fontsize=style.SMALL)
     style.freezing_line(axes, threshold, n_keys)
     axes.set_title("effective positions: not divided / divided")
     return figure

@@ -171,12 +171,12 @@ def trained_maps(
         axes.add_patch(plt.Rectangle(*frame, fill=False, **line))
         for row, largest in enumerate(weights.max(axis=1)):
             end = matches.size - 0.2, row
-            axes.text(*end, f"{100 * largest:.0f}", ha="left", va="center", fontsize=11)
+            axes.text(*end, f"{100 * largest:.0f}", ha="left", va="center", fontsize=style.SMALL)
         style.title_of_arm(axes, arm)
         axes.set(ylabel="training steps", xticks=[])
         axes.set_yticks(range(len(steps)), [f"{step}" for step in steps])
-    panels[0].set_title("largest weight in %", loc="right", fontsize=11)
-    above = {"ha": "center", "va": "bottom", "fontsize": 11}
+    panels[0].set_title("largest weight in %", loc="right", fontsize=style.SMALL)
+    above = {"ha": "center", "va": "bottom"}
     for axes in panels:
         style.note(axes, "right group", (places.mean(), -0.5), (0, 5), **above)
     panels[-1].set_xlabel("tokens")
