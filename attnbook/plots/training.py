@@ -173,7 +173,7 @@ def trained_maps(
             end = matches.size - 0.2, row
             axes.text(*end, f"{100 * largest:.0f}", ha="left", va="center", fontsize=style.SMALL)
         style.title_of_arm(axes, arm)
-        axes.set(ylabel="training steps", xticks=[])
+        axes.set(ylabel="step", xticks=[])
         axes.set_yticks(range(len(steps)), [f"{step}" for step in steps])
     panels[0].set_title("largest weight in %", loc="right", fontsize=style.SMALL)
     above = {"ha": "center", "va": "bottom"}
