@@ -153,22 +153,18 @@ def test_crosses_for_diverged_runs_are_named_where_there_are_some():
 
 
 @every_plot
-def test_axis_titles_are_short_and_series_are_named_beside_them(name: str, figures: list[Figure]):
-    for axes in (axes for figure in figures for axes in figure.axes):
-        for title in (axes.get_xlabel(), axes.get_ylabel()):
-            words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\$.*?\$", "", title))
-            assert len(words) <= 4, title
-        assert axes.get_legend() is None
-    # Six programs lie too close together to be named one by one.
-    assert all(len(figure.legends) == (name == "time_ratios") for figure in figures)
-
-
-@every_plot
-def test_titles_keep_off_ticks_and_other_titles(figures: list[Figure]):
+def test_titles_are_short_and_keep_off_what_is_beside_them(name: str, figures: list[Figure]):
     for figure in figures:
+        # Series are named beside them; six programs lie too close together for that.
+        assert len(figure.legends) == (name == "time_ratios")
+        for axes in figure.axes:
+            assert axes.get_legend() is None
+            for title in (axes.get_xlabel(), axes.get_ylabel()):
+                words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\$.*?\$", "", title))
+                assert len(words) <= 4, title
         figure.canvas.draw()
         renderer = figure.canvas.get_renderer()
-        words = [
+        boxes = [
             (text.get_text(), text.get_window_extent(renderer))
             for axes in figure.axes
             for text in (
@@ -178,7 +174,7 @@ def test_titles_keep_off_ticks_and_other_titles(figures: list[Figure]):
             )
             if text.get_visible() and text.get_text().strip()
         ]
-        for (one, box), (other, around) in itertools.combinations(words, 2):
+        for (one, box), (other, around) in itertools.combinations(boxes, 2):
             assert not box.padded(-0.5).overlaps(around.padded(-0.5)), f"{one} on {other}"
 
 
