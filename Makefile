@@ -21,7 +21,7 @@ LANGUAGE_RUN := $(subst $(VENV),$(LANGUAGE),$(RUN))
 # Lighthouse, which measures the built pages, is a Node program with a folder of its own.
 LIGHTHOUSE := .lighthouse
 
-.PHONY: help book archive pdf downloads slides serve lab numbers practice colab sweep sweep-language \
+.PHONY: help book archive pdf downloads slides clip serve lab numbers practice colab sweep sweep-language \
 	trained-head bench \
 	bench-figures bench-site links clean
 
@@ -46,6 +46,9 @@ downloads: pdf ## the PDF and the zip
 slides: export SLIDES_OUT = $(OUT)
 slides: book ## write the plots with their captions as pictures for slides: OUT=...
 	@$(RUN) tools/slides.py "$$SLIDES_OUT"
+
+clip: $(VENV)/.test book ## a clip of 20 seconds for slides, of how training goes: _build/clip/training.webp
+	$(RUN) tools/pictures.py clip
 
 serve: $(VENV)/.book ## preview in the browser that follows your edits
 	$(BIN)/sphinx-autobuild -n --keep-going -c tools/preview --watch attnlib --watch attnbook --watch book --watch _ext \

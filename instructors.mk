@@ -13,7 +13,7 @@ GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 PACKAGE := .venv-package
 PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 
-.PHONY: test test-quick sizes lint format lock package-check students problem-sets grade grades-export \
+.PHONY: test test-quick sizes lint format lock page-picture package-check students problem-sets grade grades-export \
 	formgrader grade-scheduler grade-worker bench-grading
 
 test: $(VENV)/.test ## run every test, the book's own cells included
@@ -44,6 +44,9 @@ lock: $(VENV)/.book ## write the pinned versions anew
 	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
 	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
 		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
+
+page-picture: $(VENV)/.test book ## take the README's picture of the landing page anew: docs/page.png
+	$(RUN) tools/pictures.py page
 
 # What somebody who installs attnlib alone gets.
 package-check: $(PACKAGE)/.ready ## build the package and try it where nothing else is installed

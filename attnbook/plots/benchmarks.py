@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from attnbook.plots import style
 
 _MARKS = [
-    {"color": style.PALETTE[name], "marker": marker, "ms": size, "mew": 2, "linestyle": "none"}
-    for name, marker, size in zip(
-        ("scaled", "third", "fourth", "unscaled", "faint", "theory"),
+    {"color": color, "marker": marker, "ms": size, "mew": 2, "linestyle": "none"}
+    for color, marker, size in zip(
+        (*[style.PALETTE["fourth"]] * 2, *style.GRAYS[1:], style.GRAYS[0]),
         "sD^ov|",
         [7] * 5 + [12],
         strict=True,
@@ -55,7 +55,7 @@ def time_ratios(
     )
     marks = style.distinct(_MARKS, names, "names")
     for axes, title, sizes, panel in zip(panels, titles, cases, ratios, strict=True):
-        axes.axvline(1, color=style.PALETTE["theory"], linewidth=1.2)
+        axes.axvline(1, **style.THEORY)
         for name, mark, times in zip(names, marks, zip(*panel, strict=True), strict=True):
             measured = [(time, row) for row, time in enumerate(times) if time is not None]
             axes.plot(*zip(*measured, strict=True), label=name, **mark)
@@ -66,7 +66,10 @@ def time_ratios(
     ticks = [0.5, 1, 2, 4]
     panels[-1].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     panels[-1].minorticks_off()
-    panels[-1].set_xlabel("time ÷ PyTorch's time (left of the line: faster)")
+    panels[-1].set_xlabel("time ÷ PyTorch's")
+    faster = {"xycoords": panels[0].get_xaxis_transform(), "ha": "right", "va": "top"}
+    style.note(panels[0], "← faster", (1, 1), (-5, 0), **faster)
+    # Markers lie too close together to be named one by one.
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=10)
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure

@@ -23,8 +23,8 @@ def positions_by_divisor(
     n_keys : int
         Number of keys of a row, drawn as the upper limit.
     positions : mapping of str to numpy.ndarray of shape (n_widths, 2)
-        For each divisor, at most five, the mean and its standard error. The first is the arm
-        without a division, the second the usual divisor.
+        For each divisor, at most five, the mean and its standard error: no division, the usual
+        divisor, two constants and the head width.
 
     Examples
     --------
@@ -32,17 +32,20 @@ def positions_by_divisor(
     >>> from attnbook import plots
     >>> arms = {"1": np.array([[9.0, 0.1], [1.5, 0.1]]), "√dₖ": np.array([[9.0, 0.1], [8.0, 0.1]])}
     >>> figure = plots.positions_by_divisor([1, 64], 16, arms)
-    >>> [line.get_label() for line in figure.axes[0].lines][-1]
+    >>> [text.get_text() for text in figure.axes[0].texts][-1]
     'all 16 keys'
     """
     figure, (axes,) = style.panels(height=4.6)
-    looks = style.distinct(style.LOOKS, positions, "positions")
-    for (name, means), look in zip(positions.items(), looks, strict=True):
-        style.estimates(axes, widths, means, look, label=name)
-    axes.axhline(n_keys, color=style.PALETTE["faint"], linewidth=1, label=f"all {n_keys} keys")
+    rules = [style.UNSCALED, style.SCALED, *style.NEUTRAL[2:], style.THIRD]
+    looks = style.distinct(rules, positions, "positions")
+    axes.axhline(n_keys, **style.THEORY)
+    for means, look in zip(positions.values(), looks, strict=True):
+        style.estimates(axes, widths, means, look)
     style.log_ticks(axes, widths)
-    axes.set(xlabel="head width $d_k$", ylabel="mean effective positions", ylim=(0, 1.06 * n_keys))
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.26), ncols=2)
+    axes.set(xlabel="head width dₖ", ylabel="mean effective positions", ylim=(0, 1.06 * n_keys))
+    ends = [means[-1, 0] for means in positions.values()]
+    names = list(zip(positions, ends, looks, strict=True))
+    style.name_ends(axes, [*names, (f"all {n_keys} keys", n_keys, style.THEORY)])
     return figure
 
 
@@ -77,29 +80,28 @@ def aligned_keys(
     >>> from attnbook import plots
     >>> logits = np.ones((2, 3, 2))
     >>> figure = plots.aligned_keys([4, 16, 64], logits, 0 * logits, logits / 2, ["√dₖ", "dₖ"])
-    >>> [axes.get_title(loc="left") for axes in figure.axes]
-    ['logits, √dₖ', 'logits, dₖ', 'weight of the aligned key']
+    >>> len(figure.axes)
+    3
     """
     figure, panels = style.panels(3, height=8.4)
     *above, below = panels
-    random = {
-        "color": style.PALETTE["faint"],
-        "linestyle": ":",
-        "marker": "o",
-        "label": "random key",
-    }
-    aligned = style.FOURTH | {"linestyle": "-", "label": "aligned key"}
-    for axes, chosen, rest, title in zip(above, matched, others, titles, strict=True):
-        for (mean, spread), look, hatch in ((rest.T, random, None), (chosen.T, aligned, "////")):
-            band = {"color": look["color"], "alpha": 0.25, "hatch": hatch, "linewidth": 0}
+    random = {"color": style.PALETTE["faint"], "linestyle": ":", "marker": "o"}
+    rules = style.SCALED, style.THIRD
+    for axes, rule, chosen, rest, title in zip(above, rules, matched, others, titles, strict=True):
+        for (mean, spread), look in ((rest.T, random), (chosen.T, rule)):
+            band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
             axes.fill_between(widths, mean - spread, mean + spread, **band)
-            axes.plot(widths, mean, **look)
-        axes.set(title=f"logits, {title}", ylabel="logit")
-    for means, look, title in zip(weights, (style.SCALED, style.FIFTH), titles, strict=True):
-        style.estimates(below, widths, means, look, label=title)
-    below.set(title="weight of the aligned key", xlabel="head width $d_k$")
+            axes.plot(widths, mean, **(look | {"label": None}))
+        axes.set_title(title, color=style.readable(rule["color"]))
+        axes.set_ylabel("logit")
+    for means, look in zip(weights, rules, strict=True):
+        style.estimates(below, widths, means, look)
+    below.set(title="weight of the aligned key", xlabel="head width dₖ")
     below.set(ylabel="mean weight", ylim=(0, 1.02))
     style.log_ticks(below, widths)
-    panels[0].legend(loc="upper left")
-    below.legend(loc="upper left")
+    for axes, rule, chosen, rest in zip(above, rules, matched, others, strict=True):
+        keys = ("aligned key", chosen[-1, 0], rule), ("random key", rest[-1, 0], random)
+        style.name_ends(axes, keys)
+    ends = weights[:, -1, 0]
+    style.name_ends(below, list(zip(titles, ends, rules, strict=True)))
     return figure

@@ -32,16 +32,17 @@ def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) ->
     >>> len(figure.axes)
     1
     """
-    figure, panels = style.panels(len(weights), height=2.45 * len(weights), sharex=False)
+    figure, panels = style.panels(len(weights), height=0.5 + 2.3 * len(weights))
     for axes, row, matrix, title in zip(panels, weights, values, titles, strict=True):
-        style.heat_map(axes, matrix, "PuOr", (-0.3, 0.3))
+        style.heat_map(axes, matrix, style.OPPOSITES, (-0.3, 0.3))
         for (i, j), value in np.ndenumerate(matrix):
             ink = "white" if abs(value) > 0.15 else "black"
             axes.text(j, i, f"{value:z.3f}".replace("-", "−"), color=ink, **style.CENTERED)
         keys = range(len(row))
-        axes.set(ylabel="weight i", title=f"{title}: p = [{', '.join(f'{p:.2f}' for p in row)}]")
-        axes.set_xticks(keys, [f"score {j + 1}" for j in keys])
+        axes.set(ylabel="weight", title=f"{title}: p = [{', '.join(f'{p:.2f}' for p in row)}]")
         axes.set_yticks(keys, [str(i + 1) for i in keys])
+        axes.set_xticks(keys, [str(j + 1) for j in keys])
+    panels[-1].set_xlabel("score")
     return figure
 
 
@@ -70,14 +71,15 @@ def jacobian_norms(
     >>> figure = plots.jacobian_norms(np.array([0.0, 2.0, 4.0]), [16], curve, np.array([2.0]))
     """
     figure, (axes,) = style.panels(height=4.2)
-    looks = style.distinct([style.SCALED, style.THIRD, style.UNSCALED], n_keys, "n_keys")
+    looks = style.distinct(style.NEUTRAL[:3], n_keys, "n_keys")
     star = {"color": style.PALETTE["theory"], "markersize": 13}
-    for count, curve, mark, look in zip(n_keys, norms, marks, looks, strict=True):
-        style.estimates(axes, logit_stds, curve, look, markersize=4, label=f"n = {count}")
+    for curve, mark, look in zip(norms, marks, looks, strict=True):
+        style.estimates(axes, logit_stds, curve, look, markersize=4)
         axes.plot(mark, curve[logit_stds == mark, 0], "*", zorder=5, **star)
-    axes.plot([], [], "*", label="largest on the grid", **star)
-    axes.set(xlabel="standard deviation σ of the logits", ylabel="mean of ‖J‖²", ylim=(0, None))
-    axes.legend(loc="lower right")
+    axes.set(xlabel="spread of the logits, σ", ylabel="mean of ‖J‖²", ylim=(0, None))
+    ends = [curve[-1, 0] for curve in norms]
+    names = [f"n = {count}" for count in n_keys]
+    style.name_ends(axes, list(zip(names, ends, looks, strict=True)))
     return figure
 
 
@@ -102,13 +104,21 @@ def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.n
     figure, (axes,) = style.panels(height=4.6)
     for arm, rows, marker in ((style.UNSCALED, unscaled, "^"), (style.SCALED, scaled, "v")):
         *quantiles, rms = rows.T
-        style.band(axes, widths, quantiles, arm | {"label": f"{arm['label']}: median row"})
-        dots = {"color": arm["color"], "linestyle": ":", "marker": marker}
-        axes.plot(widths, rms, label=f"{arm['label']}: root mean square", **dots)
+        style.band(axes, widths, quantiles, arm)
+        axes.plot(widths, rms, color=arm["color"], linestyle=":", marker=marker)
     axes.set(yscale="log", ylim=(1e-5, 100))
     style.log_ticks(axes, widths)
-    axes.set(xlabel="head width d_k", ylabel="length of the gradient on one query")
-    axes.legend(loc="lower left", fontsize=10)
+    axes.set(xlabel="head width dₖ", ylabel="length of the gradient")
+    middle = len(widths) // 2
+    above, below = {"ha": "right"}, {"va": "top"}
+    place = widths[middle], unscaled[middle, 3]
+    style.name(axes, "not divided,\nroot mean square", style.UNSCALED, place, (8, 18), **above)
+    place = widths[-2], unscaled[-2, 1]
+    style.name(
+        axes, "not divided,\nmedian row", style.UNSCALED, place, (-2, -26), ha="right", **below
+    )
+    place = widths[0], scaled[0, 0]
+    style.name(axes, "divided, both", style.SCALED, place, (6, -4), **below)
     return figure
 
 
@@ -133,10 +143,15 @@ def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
     for arm, quantiles in style.arms(unscaled, scaled):
         style.band(axes, rank, quantiles, arm | {"marker": None})
     axes.axhline(1 / len(rank), color=style.PALETTE["faint"], linestyle=":")
-    style.note(axes, "equal share", (1, 1 / len(rank)), (4, -14), fontsize=10)
+    style.note(axes, "equal share", (1, 1 / len(rank)), (4, -14))
     axes.set(xscale="log", yscale="log", xlim=(1, len(rank)), ylim=(1e-8, 1.5))
-    axes.set(xlabel="rank of the key, largest share first", ylabel="share of the row's gradient")
-    axes.legend(loc="lower left")
+    axes.set(xlabel="rank of the key", ylabel="share of the gradient")
+    axes.xaxis.set_major_formatter("{x:g}")
+    at = (3 * len(rank)) // 20
+    style.name(axes, "divided", style.SCALED, (rank[at], scaled[1, at]), (4, 8), fontweight="bold")
+    at = int(np.argmin(np.abs(np.log(unscaled[1]) + 11)))
+    place = rank[at], unscaled[1, at]
+    style.name(axes, "not divided", style.UNSCALED, place, (-34, -4), ha="right", fontweight="bold")
     return figure
 
 
@@ -159,20 +174,21 @@ def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarr
     >>> from attnbook import plots
     >>> figure = plots.median_ratios([4, 64], [16], np.array([[[1.5, 1.4, 1.6], [1.7, 1.6, 1.9]]]))
     """
-    figure, (axes,) = style.panels(height=4.4)
-    looks = style.distinct(
-        [style.UNSCALED, style.FOURTH | {"marker": "v"}, style.THIRD, style.SCALED],
-        n_keys,
-        "n_keys",
-    )
-    for count, curve, look in zip(n_keys, ratios, looks, strict=True):
+    figure, (axes,) = style.panels(height=5.2)
+    looks = style.distinct(style.NEUTRAL, n_keys, "n_keys")
+    for count, curve, look in zip(n_keys, ratios, reversed(looks), strict=True):
         ratio, low, high = curve.T
-        bars = ratio - low, high - ratio
-        axes.errorbar(widths, ratio, bars, **look | {"label": f"n = {count}"})
-    axes.axhline(1, color=style.PALETTE["theory"], linewidth=1.2)
-    style.note(axes, "equal", (widths[0], 1), (0, -14), fontsize=10)
+        axes.errorbar(widths, ratio, (ratio - low, high - ratio), **look)
+        # Short rows have room to the left of where they fall, long ones above their top.
+        fallen = np.flatnonzero(ratio < 0.3)
+        if count in n_keys[:2] and fallen.size:
+            place, offset, beside = fallen[0], (-8, 0), "right"
+        else:
+            place, offset, beside = ratios[-1, :, 0].argmax(), (0, 8), "center"
+        style.name(axes, f"n = {count}", look, (widths[place], ratio[place]), offset, ha=beside)
+    axes.axhline(1, **style.THEORY)
     axes.set(yscale="log", ylim=(1e-3, 100))
     style.log_ticks(axes, widths)
-    axes.set(xlabel="head width d_k", ylabel="median row: not divided / divided")
-    axes.legend(loc="lower left")
+    axes.set(xlabel="head width dₖ", ylabel="not divided / divided")
+    style.name_ends(axes, [("equal", 1, style.THEORY)])
     return figure

@@ -36,16 +36,21 @@ def memory_by_length(
     figure, (axes,) = style.panels(height=4.2)
     tokens, size = weights
     dots = {"color": style.PALETTE["theory"], "linestyle": ":"}
-    axes.plot(tokens, size / 1e6, label="the matrix of weights alone", **dots)
-    for taken, arm, name in (
-        (dense, style.UNSCALED, "dense"),
-        (blockwise, style.SCALED, "blockwise"),
-    ):
-        axes.plot(measured, taken / 1e6, **(arm | {"label": f"{name}, measured"}))
+    axes.plot(tokens, size / 1e6, linewidth=1.4, **dots)
+    dense_look, blockwise_look = style.NEUTRAL[1], style.NEUTRAL[0]
+    for taken, look in ((dense, dense_look), (blockwise, blockwise_look)):
+        axes.plot(measured, taken / 1e6, **look)
     axes.set_yscale("log")
-    style.log_ticks(axes, tokens[:: max(1, len(tokens) // 6)])
-    axes.set(xlabel="tokens n", ylabel="most memory held (MB)")
-    axes.legend(loc="upper left")
+    style.log_ticks(axes, tokens[:: max(1, len(tokens) // 4)])
+    megabytes = {1: "1 MB", 10: "10 MB", 100: "100 MB", 1e3: "1 GB", 1e4: "10 GB", 1e5: "100 GB"}
+    axes.set_yticks(list(megabytes), list(megabytes.values()))
+    axes.set(xlabel="tokens n", ylabel="most memory held")
+    end = measured[-1]
+    style.name(axes, "dense", dense_look, (end, dense[-1] / 1e6), (-8, 4), ha="right")
+    style.name(axes, "blockwise", blockwise_look, (end, blockwise[-1] / 1e6), (8, -3))
+    at = 3 * tokens.size // 4
+    place = tokens[at], size[at] / 1e6
+    style.name(axes, "matrix of weights alone", dots, place, (-6, 6), ha="right")
     return figure
 
 
@@ -70,17 +75,17 @@ def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
     """
     figure, (axes,) = style.panels(height=6.2)
     fates = {
-        "whole": {"facecolor": style.PALETTE["scaled"], "edgecolor": "white"},
-        "masked": {"facecolor": "#bcd8ea", "edgecolor": style.PALETTE["scaled"], "hatch": "///"},
-        "skipped": {"facecolor": "#f2f2f2", "edgecolor": "white"},
+        "whole": {"facecolor": style.GRAYS[1], "edgecolor": "white"},
+        "masked": {"facecolor": "#c8c8c8", "edgecolor": "white", "hatch": "///"},
+        "skipped": {"facecolor": "#f4f4f4", "edgecolor": "white"},
     }
     for (row, column), share in np.ndenumerate(visible):
         fate = "skipped" if skipped[row, column] else "whole" if share == 1 else "masked"
         corner = (column + 0.5, row + 0.5)
         axes.add_patch(plt.Rectangle(corner, 1, 1, linewidth=1.5, **fates[fate]))
-        word = {"color": "white" if fate == "whole" else style.PALETTE["theory"], "fontsize": 10}
+        word = {"color": "white" if fate == "whole" else style.PALETTE["theory"], "fontsize": 11}
         if fate == "masked":
-            word["bbox"] = {"facecolor": "white", "edgecolor": "none"}
+            word["bbox"] = {"facecolor": "#c8c8c8", "edgecolor": "none", "pad": 2}
         axes.annotate(fate, (column + 1, row + 1), **word, **style.CENTERED)
     rows, columns = visible.shape
     axes.set(xlabel="block of keys", xlim=(0.5, columns + 0.5), xticks=range(1, columns + 1))
@@ -119,11 +124,12 @@ def score_bounds(
         band = draws.min(axis=1), draws.max(axis=1)
         axes.fill_between(widths, *band, color=arm["color"], alpha=0.25, linewidth=0)
         axes.plot(widths, draws.mean(axis=1), **arm)
-    for name, limit in limits.items():
-        axes.axhline(limit, color=style.PALETTE["theory"], linestyle=":", linewidth=1.4)
-        style.note(axes, f"limit in {name}", (widths[0], limit), (0, 4), fontsize=10)
+    for limit in limits.values():
+        axes.axhline(limit, linestyle=":", **style.THEORY)
     axes.set_yscale("log")
     style.log_ticks(axes, widths[::2], base=4)
-    axes.set(xlabel="head width d_k", ylabel="no score can exceed")
-    axes.legend(loc="upper left")
+    axes.set(xlabel="head width dₖ", ylabel="bound on all scores")
+    ends = [(arm["label"], draws[-1].mean(), arm) for arm, draws in style.arms(undivided, divided)]
+    levels = [(f"{name} limit", limit, style.THEORY) for name, limit in limits.items()]
+    style.name_ends(axes, [*ends, *levels])
     return figure

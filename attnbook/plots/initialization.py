@@ -34,26 +34,21 @@ def starting_variances(
     """
     figure, (axes,) = style.panels(height=1.3 + 0.6 * len(names))
     rows = np.arange(len(names))
-    axes.axvline(1, color=style.PALETTE["theory"], linewidth=1.2, linestyle=":")
-    marks = {
-        "linestyle": "none",
-        "color": style.PALETTE["unscaled"],
-        "marker": "D",
-        "markersize": 11,
-    }
-    marks |= {"markerfacecolor": "none", "markeredgewidth": 1.6}
-    axes.plot(predicted, rows, label="predicted", **marks)
-    marks = {"linestyle": "none", "color": style.PALETTE["scaled"], "marker": "o"}
-    axes.errorbar(measured, rows, xerr=2 * errors, label="measured", **marks)
-    beside = {"xycoords": ("axes fraction", "data"), "va": "center", "color": "black"}
+    axes.axvline(1, linestyle=":", **style.THEORY)
+    hollow = {"marker": "D", "markersize": 11, "markerfacecolor": "none", "markeredgewidth": 1.4}
+    axes.plot(predicted, rows, linestyle="none", color=style.GRAYS[2], **hollow)
+    dots = {"linestyle": "none", "color": style.GRAYS[0], "marker": "o"}
+    axes.errorbar(measured, rows, xerr=2 * errors, **dots)
+    beside = {"xycoords": ("axes fraction", "data"), "va": "center"}
     for row, name in enumerate(names):
-        style.note(axes, name, (0, row), (4, 15), fontsize=12, **beside)
+        style.note(axes, name, (0, row), (4, 15), **beside)
+    style.note(axes, "◇ predicted", (predicted[0], 0), (14, 0), va="center")
+    style.note(axes, "● measured", (predicted[0], 0), (96, 0), va="center")
     low, high = min(predicted.min(), 1), max(predicted.max(), 1)
     axes.set(xscale="log", xlim=(low / 2.5, high * 2.5), ylim=(len(names) - 0.4, -0.9), yticks=[])
-    axes.set_xlabel("variance of the logits (log scale)", fontsize=13)
-    axes.set_title("initializer", fontsize=12.5)
-    axes.tick_params(labelsize=12)
-    figure.legend(loc="outside upper center", ncols=2, fontsize=12.5)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set(xlabel="variance of the logits", title="initializer")
+    axes.spines["left"].set_visible(False)
     return figure
 
 
@@ -82,23 +77,20 @@ def spread_by_model_width(
     >>> figure = plots.spread_by_model_width(widths, {"unit": np.ones(2)}, {"unit": found})
     """
     figure, (axes,) = style.panels(height=4.6)
-    looks = style.distinct(style.LOOKS[:4], curves, "curves")
+    looks = style.distinct(style.NEUTRAL, curves, "curves")
     for (name, curve), look in zip(curves.items(), looks, strict=True):
         axes.plot(widths, curve, **(look | {"marker": None}))
         if name in measured:
             x, *estimates = measured[name]
             style.estimates(axes, x, np.transpose(estimates), look, linestyle="none")
-        # A rising line would cross a label above its left end.
-        place, offset = (1, (12, -8)) if curve[-1] > 2 * curve[0] else (0, (2, 6))
-        style.note(
-            axes, name, (widths[place], curve[place]), offset, color=look["color"], fontsize=12
-        )
-    axes.set_yscale("log")
     style.log_ticks(axes, widths[::2])
+    axes.set_yscale("log")
     ticks = [0.03, 0.1, 0.3, 1, 3]
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set(xlabel="model width d_model", ylabel="standard deviation of the logits")
-    axes.tick_params(labelsize=12)
+    axes.minorticks_off()
+    axes.set(xlabel="model width", ylabel="spread of the logits")
+    ends = [curve[-1] for curve in curves.values()]
+    style.name_ends(axes, list(zip(curves, ends, looks, strict=True)))
     return figure
 
 
@@ -123,17 +115,17 @@ def within_row_variances(cosines: np.ndarray, total: np.ndarray, within: np.ndar
     >>> figure = plots.within_row_variances(np.array([0, 0.5]), ones, rest)
     """
     figure, (axes,) = style.panels(height=4.0)
-    for values, look, label in (
-        (total, style.UNSCALED, "over everything"),
-        (within, style.SCALED, "within a row: what softmax sees"),
-    ):
-        axes.plot(
-            cosines, values[:, 0], **(look | {"marker": None, "linewidth": 1.5, "label": None})
-        )
-        style.estimates(axes, cosines, values[:, 1:], look, linestyle="none", label=label)
+    for values, look in ((total, style.NEUTRAL[2]), (within, style.NEUTRAL[0])):
+        axes.plot(cosines, values[:, 0], **(look | {"marker": None, "linewidth": 1.5}))
+        style.estimates(axes, cosines, values[:, 1:], look | {"linestyle": "none"})
     highest = (total[:, 1] + 2 * total[:, 2]).max()
-    axes.set(xlabel="average cosine between tokens, r", ylabel="variance of the logits")
+    axes.set(xlabel="cosine between tokens, r", ylabel="variance of the logits")
     axes.set(ylim=(0, 1.25 * max(highest, 1)))
-    axes.tick_params(labelsize=12)
-    axes.legend(loc="upper left", fontsize=12)
+    middle = len(cosines) // 2
+    for text, values, look, offset in (
+        ("over everything", total, style.NEUTRAL[2], (12, 10)),
+        ("within a row: what softmax sees", within, style.NEUTRAL[0], (-8, -22)),
+    ):
+        place = cosines[middle], values[middle, 0]
+        style.name(axes, text, look, place, offset, ha="left" if values is total else "right")
     return figure

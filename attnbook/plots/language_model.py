@@ -40,14 +40,20 @@ def language_curves(
     """
     figure, panels = style.panels(len(titles), height=0.5 + 2.5 * len(titles), sharey=True)
     for axes, title, raw, divided in zip(panels, titles, unscaled, scaled, strict=True):
-        style.reference_lines(axes, references)
+        for _, level in references:
+            axes.axhline(level, linestyle=":", **style.THEORY)
         for arm, losses in style.arms(raw, divided):
             thin = {"marker": None, "label": None, "linewidth": 0.7, "alpha": 0.7}
             axes.plot(steps, losses.T, **(arm | thin))
             axes.plot(steps, losses.mean(axis=0), **arm)
         axes.set(title=title, ylabel="nats a character", ylim=(2.2, 3))
     panels[-1].set_xlabel("training steps")
-    panels[0].legend(loc="upper right")
+    for axes, raw, divided in zip(panels, unscaled, scaled, strict=True):
+        ends = [
+            (arm["label"], losses[:, -1].mean(), arm) for arm, losses in style.arms(raw, divided)
+        ]
+        levels = [(text, level, style.THEORY) for text, level in references]
+        style.name_ends(axes, [*ends, *levels])
     return figure
 
 
@@ -74,8 +80,16 @@ def loss_by_spread(
     figure, (axes,) = style.panels(height=4.4)
     style.reference_lines(axes, references)
     looks = style.distinct(style.LOOKS, groups, "groups")
-    for (name, (spreads, losses)), look in zip(groups.items(), looks, strict=True):
-        axes.plot(spreads, losses, **(look | {"label": name, "linestyle": "none", "ms": 7}))
+    # Each name is where its group leaves room.
+    left, above, right = ((-10, -4), "right"), ((0, 8), "center"), ((10, -4), "left")
+    for (name, (spreads, losses)), look, (offset, beside) in zip(
+        groups.items(), looks, (left, left, above, right, above), strict=False
+    ):
+        axes.plot(spreads, losses, **(look | {"linestyle": "none", "ms": 7}))
+        highest = int(np.argmax(losses))
+        place = spreads[highest], losses[highest]
+        style.name(axes, name, look, place, offset, ha=beside)
     axes.set(xscale="log", xlabel="spread at the start", ylabel="nats a character")
-    axes.legend(loc="upper left")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.margins(x=0.08, y=0.12)
     return figure

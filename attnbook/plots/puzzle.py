@@ -27,27 +27,23 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
     >>> from attnbook import plots
     >>> figure = plots.attention_maps(np.eye(2), np.full((2, 2), 0.5))
     >>> [axes.get_title(loc="left") for axes in figure.axes]
-    ['not divided', 'divided by √dₖ']
+    ['not divided', 'divided']
     """
     figure, panels = style.panels(2, height=0.9 + 0.66 * len(unscaled))
     for axes, (arm, weights) in zip(panels, style.arms(unscaled, scaled), strict=True):
-        style.heat_map(axes, weights)
+        style.heat_map(axes, weights, style.MAPS[arm["color"]])
         for row, column in enumerate(weights.argmax(axis=1)):
             largest = weights[row, column]
-            ink = "white" if largest > 0.55 else "black"
-            word = {"color": ink, "fontsize": 12.5, **style.CENTERED}
-            axes.text(column, row, f"{100 * largest:.0f}", **word)
+            ink = "white" if largest > 0.5 else "black"
+            axes.text(
+                column, row, f"{100 * largest:.0f}", color=ink, size=style.SMALL, **style.CENTERED
+            )
         rows, columns = weights.shape
-        axes.set_title(arm["label"], fontsize=14)
-        axes.set_ylabel("query", fontsize=13)
-        axes.set(yticks=range(rows), yticklabels=range(1, rows + 1))
+        style.title_of_arm(axes, arm)
+        axes.set(yticks=range(rows), yticklabels=range(1, rows + 1), ylabel="query")
         axes.set(xticks=range(columns), xticklabels=range(1, columns + 1))
-        # Thin white lines keep the cells apart where their colors are close.
-        axes.set_xticks(np.arange(columns - 1) + 0.5, minor=True)
-        axes.set_yticks(np.arange(rows - 1) + 0.5, minor=True)
-        axes.grid(which="minor", color="white", linewidth=1.2)
-        axes.tick_params(which="minor", length=0)
-    panels[-1].set_xlabel("key (largest weight of each row in percent)", fontsize=13)
+    panels[0].set_title("largest weights in %", loc="right", fontsize=style.SMALL)
+    panels[-1].set_xlabel("key")
     return figure
 
 
@@ -78,9 +74,7 @@ def slide_or_squeeze(logits: np.ndarray, weights: np.ndarray, titles: Sequence[s
         axes.vlines(x, 0, y, color=arm["color"], linestyle=arm["linestyle"])
         axes.plot(x, y, arm["marker"], color=arm["color"], markersize=7, clip_on=False)
         axes.axvline(0, color=style.PALETTE["faint"], linewidth=1, linestyle=":")
-        axes.set_title(title, fontsize=14)
-        axes.set(ylim=(0, 1.05), yticks=[0, 0.5, 1])
-        axes.set_ylabel("weight", fontsize=13)
-        axes.tick_params(labelsize=12)
-    panels[-1].set_xlabel("number that softmax is given", fontsize=13)
+        axes.set_title(title, color=style.readable(arm["color"]))
+        axes.set(ylim=(0, 1.05), yticks=[0, 0.5, 1], ylabel="weight")
+    panels[-1].set_xlabel("input of softmax")
     return figure

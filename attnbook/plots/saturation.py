@@ -38,19 +38,21 @@ def one_lead(
     >>> figure = plots.one_lead(x, np.exp(x)[None] / (np.exp(x) + 3), [4], [(1.1, 0.5, "half")])
     """
     figure, (axes,) = style.panels(height=3.8)
-    looks = style.distinct(
-        [style.SCALED, style.UNSCALED, style.THIRD, style.FOURTH], n_keys, "n_keys"
-    )
+    looks = style.distinct(style.NEUTRAL, n_keys, "n_keys")
     for curve, count, look in zip(weights, n_keys, looks, strict=True):
-        line = {"marker": None, "linewidth": 2.6 if look is style.SCALED else 1.8}
-        axes.plot(leads, curve, **(look | line | {"label": f"n = {count}"}))
+        line = {"marker": None, "linewidth": 2.6 if look is looks[0] else 1.8}
+        axes.plot(leads, curve, **(look | line))
+        # There is room to the left of each curve, and to the right of the last.
+        last = count == n_keys[-1] != n_keys[0]
+        place = int(np.argmin(np.abs(curve - (0.4 if last else 0.8))))
+        beside, offset = ("left", (8, -4)) if last else ("right", (-6, 4))
+        style.name(axes, f"n = {count}", look, (leads[place], curve[place]), offset, ha=beside)
     for lead, weight, label in marks:
         axes.plot(lead, weight, "o", color=style.PALETTE["theory"], zorder=5)
         # Near the top the other curves pass to the right of the point, so its name goes above it.
         style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (9, -13))
-    axes.set(xlabel="lead x of one key over all others", ylabel="weight of that key")
+    axes.set(xlabel="lead of one key, x", ylabel="weight of that key")
     axes.set(xlim=(leads[0], leads[-1]), ylim=(0, 1.12))
-    axes.legend(loc="lower right")
     return figure
 
 
@@ -80,29 +82,27 @@ def weights_by_width(
     2
     """
     figure, panels = style.panels(2, height=6.4)
-    middle = (len(widths) - 1) // 2
-    between = (widths[middle] * widths[middle + 1]) ** 0.5
-    on_line = {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.6}, **style.CENTERED}
     for axes, raw, divided in zip(panels, unscaled, scaled, strict=True):
         for arm, curves in style.arms(raw, divided):
-            for index, (count, curve) in enumerate(zip(n_keys, curves, strict=True)):
-                style.estimates(axes, widths, curve, arm, label=None if index else arm["label"])
-                name = {"text": f"n = {count}", "color": arm["color"], "fontsize": 10}
-                if arm is style.SCALED:
-                    place, offset = (widths[-1], curve[-1, 0]), (8, -3)
-                else:
-                    # These curves run together at the right end, so each is named on its line.
-                    left, right = curve[middle : middle + 2, 0]
-                    height = (left + right) / 2 if axes is panels[0] else (left * right) ** 0.5
-                    place, offset = (between, height), (0, 0)
-                    name |= on_line
-                style.note(axes, xy=place, offset=offset, **name)
-        axes.set_xscale("log", base=2)
-        axes.margins(x=0.03)
+            for curve in curves:
+                style.estimates(axes, widths, curve, arm)
     panels[0].set(ylabel="mean largest weight", ylim=(0, 1))
-    panels[0].legend(loc="upper left", bbox_to_anchor=(0, 0.97))
-    panels[1].set(ylabel="mean effective positions", yscale="log", xlabel="head width $d_k$")
+    panels[1].set(ylabel="mean effective positions", yscale="log", xlabel="head width dₖ")
+    panels[1].yaxis.set_major_formatter("{x:g}")
     style.log_ticks(panels[1], widths)
+    for axes, raw, divided in zip(panels, unscaled, scaled, strict=True):
+        ends = [
+            (f"n = {count}", curve[-1, 0], arm)
+            for arm, curves in style.arms(raw, divided)
+            for count, curve in zip(n_keys, curves, strict=True)
+        ]
+        style.name_ends(axes, ends)
+    second, third = widths[1], widths[min(2, len(widths) - 1)]
+    bold = {"fontweight": "bold", "ha": "right"}
+    highest, level = unscaled[0, 0], scaled[0, 0]
+    style.name(panels[0], "not divided", style.UNSCALED, (second, highest[1, 0]), (0, 12), **bold)
+    bold["ha"] = "left"
+    style.name(panels[0], "divided", style.SCALED, (third, level[1, 0]), (12, 8), **bold)
     return figure
 
 
@@ -135,14 +135,34 @@ def concentration(
     >>> bound = np.array([[1, 8], [0, 0.6]])
     >>> figure = plots.concentration(np.array([1.0, 8.0]), means, means, bound, 3.7)
     """
-    figure, (axes,) = style.panels(height=3.8)
-    style.estimates(axes, logit_stds, max_weight, style.UNSCALED, label="largest weight, measured")
-    style.estimates(axes, logit_stds, sum_of_squares, style.THIRD, label="sum of squares, measured")
-    axes.plot(*bound, color=style.PALETTE["theory"], label="proved lower bound")
+    figure, (axes,) = style.panels(height=4.2)
+    largest, squares = style.NEUTRAL[:2]
+    style.estimates(axes, logit_stds, max_weight, largest)
+    style.estimates(axes, logit_stds, sum_of_squares, squares)
+    proved = {"color": style.PALETTE["fourth"], "linestyle": "-"}
+    axes.plot(*bound, linewidth=1.4, **proved)
     axes.axvline(threshold, color=style.PALETTE["faint"], linestyle=":")
-    style.note(axes, "σ = √(2 ln n)", (threshold, 0.97), (-6, 0), ha="right", va="top")
-    axes.set(xlabel="standard deviation σ of the logits", ylabel="mean over rows", ylim=(0, 1))
-    axes.legend(loc="lower right")
+    style.note(
+        axes, "$\\sigma = \\sqrt{2\\,\\ln n}$", (threshold, 0.97), (-6, 0), ha="right", va="top"
+    )
+    axes.set(xlabel="spread of the logits, σ", ylabel="mean over rows", ylim=(0, 1))
+    near = -min(3, len(logit_stds))
+    style.name(
+        axes,
+        "largest weight",
+        largest,
+        (logit_stds[near], max_weight[near, 0]),
+        (-4, 10),
+        ha="right",
+    )
+    style.name(
+        axes,
+        "sum of squared weights",
+        squares,
+        (logit_stds[near], sum_of_squares[near, 0]),
+        (6, -18),
+    )
+    style.name(axes, "proved lower bound", proved, (threshold, 0.08), (14, 0))
     return figure
 
 
@@ -173,10 +193,10 @@ def freezing_map(
     """
     figure, (axes,) = style.panels(height=4.4)
     levels = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]
-    colors = {"cmap": "Blues", "vmin": -0.1, "vmax": 1.4}
+    colors = {"cmap": style.MAPS[style.UNSCALED["color"]], "vmin": -0.05, "vmax": 1.5}
     lines = style.contour_map(axes, widths, n_keys, max_weight, levels, **colors)
     style.log_ticks(axes, widths, n_keys[1::2])
-    axes.clabel(lines, fmt="%g", fontsize=10)
-    style.freezing_line(axes, threshold, n_keys, style.PALETTE["unscaled"])
-    axes.set(xlabel="head width $d_k$ (scores not divided)", title="mean largest weight")
+    axes.clabel(lines, fmt="%g", fontsize=style.SMALL)
+    style.freezing_line(axes, threshold, n_keys)
+    axes.set_title("mean largest weight")
     return figure

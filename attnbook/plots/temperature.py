@@ -31,17 +31,26 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
     >>> figure = plots.temperatures(np.array([0.5, 1, 2]), [16], shares)
     """
     figure, (axes,) = style.panels(height=4.0)
-    looks = style.distinct(
-        [style.SCALED, style.THIRD, style.FOURTH, style.UNSCALED], n_keys, "n_keys"
-    )
-    lines = ("-", "--", "-.", ":")
-    for count, curve, look, line in zip(n_keys, shares, looks, lines, strict=False):
-        style.estimates(axes, ratios, curve, look, linestyle=line, label=f"{count} keys")
-    axes.axvline(1, color=style.PALETTE["theory"], linewidth=1, linestyle=":")
-    style.note(axes, "τ = √dₖ", (1, 0.02), (6, 0), color="black")
+    looks = style.distinct(style.NEUTRAL, n_keys, "n_keys")
+    for curve, look in zip(shares, looks, strict=True):
+        style.estimates(axes, ratios, curve, look)
+    axes.axvline(1, linestyle=":", **style.THEORY)
+    style.note(axes, "τ = √dₖ", (1, 0.02), (6, 0))
     style.log_ticks(axes, ratios[::2])
-    axes.set(xlabel="temperature τ / √dₖ", ylabel="effective positions / n", ylim=(0, 1.02))
-    axes.legend(loc="upper left")
+    axes.set(xlabel="temperature τ / √dₖ", ylabel="share of keys used", ylim=(0, 1.02))
+    # The first curve has room above it, the last to its right, and others above their beginning.
+    slope = len(ratios) // 3
+    for place, offset, beside, count, curve, look in zip(
+        [slope, *[0] * (len(n_keys) - 2), slope],
+        [(-8, 6), *[(-6, 9)] * (len(n_keys) - 2), (10, -14)],
+        ["right", *["left"] * (len(n_keys) - 1)],
+        n_keys,
+        shares,
+        looks,
+        strict=False,
+    ):
+        at = ratios[place], curve[place, 0]
+        style.name(axes, f"n = {count}", look, at, offset, ha=beside)
     return figure
 
 
@@ -66,12 +75,13 @@ def growing_lengths(growth: np.ndarray, positions: Mapping[str, np.ndarray]) -> 
     """
     figure, (axes,) = style.panels(height=4.4)
     looks = style.distinct(style.LOOKS, positions, "positions")
-    for (name, means), look in zip(positions.items(), looks, strict=True):
-        style.estimates(axes, growth, means, look, label=name)
+    for means, look in zip(positions.values(), looks, strict=True):
+        style.estimates(axes, growth, means, look)
     style.log_ticks(axes, growth, [1, 10, 100, 1000], base=10)
-    axes.set(xlabel="length of every query and key, times", ylabel="mean effective positions")
-    axes.set_ylim(0.9, 1200)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    axes.set(xlabel="length of q and k (times)", ylabel="mean effective positions")
+    axes.set_ylim(0.8, 1200)
+    ends = [means[-1, 0] for means in positions.values()]
+    style.name_ends(axes, list(zip(positions, ends, looks, strict=True)))
     return figure
 
 
@@ -104,22 +114,31 @@ def matching_key(
     2
     """
     figure, (above, below) = style.panels(2, height=7.2, height_ratios=[3, 2])
-    rules = ("divided", style.SCALED), ("divided, × log n", style.THIRD)
+    rules = ("divided", style.SCALED), ("× log n", style.THIRD)
     hollow = {"markerfacecolor": "white", "linewidth": 1.2}
-    for (match, changes), means in zip(
-        (("perfect", {}), ("weaker", hollow)), held.values(), strict=True
-    ):
-        for column, (rule, look) in enumerate(rules):
-            label = f"{rule}; {match} match"
-            style.estimates(above, n_keys, means[:, column], look, label=label, **changes)
-    above.set(ylabel="mean weight of the match", ylim=(0, 1.02))
-    above.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=10)
-    below.plot(n_keys, equal, ":", color=style.PALETTE["theory"], label="equal rivals")
-    below.plot(n_keys, factors, "s", color=style.PALETTE["scaled"], label="random rivals, measured")
-    below.legend(loc="upper left")
+    matches = ("perfect match", {}), ("weaker match", hollow)
+    for (match, changes), means in zip(matches, held.values(), strict=True):
+        for column, (_, look) in enumerate(rules):
+            style.estimates(above, n_keys, means[:, column], look, **changes)
+        style.note(above, match, (n_keys[0], means[0, 1, 0]), (0, 12))
+    above.set(ylabel="weight of the match", ylim=(0, 1.1))
+    line = {"color": style.PALETTE["theory"], "linestyle": ":"}
+    squares = {"color": style.SCALED["color"], "linestyle": "none", "marker": "s"}
+    below.plot(n_keys, equal, **line)
+    below.plot(n_keys, factors, **squares)
     below.set(ylabel="factor needed for ½", xlabel="number of keys n")
     below.set_ylim(0)
     style.log_ticks(below, n_keys, base=10)
+    ends = [
+        (rule, means[-1, column, 0], look)
+        for means in held.values()
+        for column, (rule, look) in enumerate(rules)
+    ]
+    style.name_ends(above, ends)
+    middle = len(n_keys) // 2
+    place = n_keys[middle], factors[middle]
+    style.name(below, "random rivals, measured", squares, place, (-10, 6), ha="right")
+    style.name(below, "equal rivals", line, (n_keys[middle], equal[middle]), (10, -14))
     return figure
 
 
@@ -150,10 +169,10 @@ def lost_positions(
     """
     figure, (axes,) = style.panels(height=4.6)
     levels = [-1.0, *-np.log10([0.5, 0.1, 0.01, 0.001]), 10.0]
-    colors = {"cmap": "Oranges", "vmin": -1.2, "vmax": 6.5}
+    colors = {"cmap": style.MAPS[style.UNSCALED["color"]], "vmin": -1.2, "vmax": 11}
     lines = style.contour_map(axes, widths, n_keys, -np.log10(fractions), levels, **colors)
     style.log_ticks(axes, widths, n_keys[::2])
-    axes.clabel(lines, fmt=lambda level: f"{10**-level:g}", fontsize=11)
-    style.freezing_line(axes, threshold, n_keys, style.PALETTE["theory"])
-    axes.set(xlabel="head width $d_k$", title="effective positions, not divided / divided")
+    axes.clabel(lines, fmt=lambda level: f"{10**-level:g}", fontsize=style.SMALL)
+    style.freezing_line(axes, threshold, n_keys)
+    axes.set_title("effective positions: not divided / divided")
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
@@ -25,8 +26,8 @@ def rate_curves(
 ) -> Figure:
     """Draw the loss at the end of training against the learning rate.
 
-    Rates at which a run diverged have a cross at the top, which the legend names and whose
-    height means nothing; the best rate has a large marker.
+    Rates at which a run diverged have a cross at the top, whose height means nothing; the best
+    rate has a large marker. The arms are named in the last panel.
 
     Parameters
     ----------
@@ -61,13 +62,21 @@ def rate_curves(
             axes.plot(rates[best], curve[best], look["marker"], color=look["color"], ms=11)
             gone = rates[~reached]
             axes.plot(gone, np.full(gone.size, 4.0 * 2.0**place), color=look["color"], **cross)
-        axes.set(title=f"$d_k = {width}$", ylabel="loss at the end")
+        axes.set(title=f"dₖ = {width}", ylabel="loss at the end")
         axes.set(yscale="log", ylim=(3e-4, 40))
     style.log_ticks(panels[-1], rates[::2], base=10)
     panels[-1].set_xlabel("learning rate")
-    if not np.isfinite(losses).all():  # nothing is drawn under this name but its legend
-        panels[-1].plot([], [], color=style.PALETTE["theory"], label="diverged, no loss", **cross)
-    panels[-1].legend(loc="lower left", fontsize=10)
+    last = panels[-1]
+    spots = ((0, 10), "center"), ((-12, -14), "right"), ((10, -16), "left")
+    for name, curve, look, (offset, beside) in zip(
+        names, losses[-1], looks, itertools.chain(spots, itertools.repeat(spots[-1])), strict=False
+    ):
+        best = int(curve.argmin())
+        style.name(last, name, look, (rates[best], curve[best]), offset, ha=beside)
+    gone = ~np.isfinite(losses[-1]).all(axis=0)
+    if gone.any():
+        first = rates[gone][0], 4.0
+        style.name(last, "diverged", style.THEORY, first, (-10, -4), ha="right")
     return figure
 
 
@@ -108,10 +117,14 @@ def learning_curves(
             thin = {"marker": None, "label": None, "linewidth": 0.7, "alpha": 0.7}
             axes.plot(steps, losses.T, **(arm | thin))
             axes.plot(steps, losses.mean(axis=0), **arm, linewidth=2.6)
-        axes.set(title=f"$d_k = {width}$", ylim=(-0.05, 1.7), ylabel="loss on test sequences")
+        axes.set(title=f"dₖ = {width}", ylim=(-0.05, 1.7), ylabel="test loss")
         axes.grid(visible=False, axis="y")
     _step_axis(panels[-1], steps)
-    panels[0].legend(loc="lower left", bbox_to_anchor=(0, 0.12))
+    for axes, raw, divided in zip(panels, unscaled, scaled, strict=True):
+        above = steps[1], raw[:, 1].mean()
+        style.name(axes, "not divided", style.UNSCALED, above, (10, 14), fontweight="bold")
+        below = steps[1], divided[:, 1].mean()
+        style.name(axes, "divided", style.SCALED, below, (-4, -26), ha="right", fontweight="bold")
     return figure
 
 
@@ -147,21 +160,26 @@ def trained_maps(
     >>> weights, matches = np.full((2, 4), 0.25), np.array([True, True, False, False])
     >>> figure = plots.trained_maps([0, 10], weights, weights, matches)
     >>> [axes.get_title(loc="left") for axes in figure.axes]
-    ['not divided', 'divided by √dₖ']
+    ['not divided', 'divided']
     """
     figure, panels = style.panels(2, height=1.4 + 0.62 * len(steps))
     places = np.flatnonzero(matches)
     for axes, (arm, weights) in zip(panels, style.arms(unscaled, scaled), strict=True):
-        style.heat_map(axes, weights)
+        style.heat_map(axes, weights, style.MAPS[arm["color"]])
         frame = (places[0] - 0.5, -0.5), len(places), len(steps)
         line = {"edgecolor": style.PALETTE["theory"], "linewidth": 2, "clip_on": False}
         axes.add_patch(plt.Rectangle(*frame, fill=False, **line))
         for row, largest in enumerate(weights.max(axis=1)):
             end = matches.size - 0.2, row
-            axes.text(*end, f"{100 * largest:.0f}", ha="left", va="center", fontsize=11)
-        axes.set(title=arm["label"], ylabel="after … steps", xticks=[])
+            axes.text(*end, f"{100 * largest:.0f}", ha="left", va="center", fontsize=style.SMALL)
+        style.title_of_arm(axes, arm)
+        axes.set(ylabel="step", xticks=[])
         axes.set_yticks(range(len(steps)), [f"{step}" for step in steps])
-    panels[-1].set_xlabel("tokens; frame: the right group; number: largest weight in per cent")
+    panels[0].set_title("largest weight in %", loc="right", fontsize=style.SMALL)
+    above = {"ha": "center", "va": "bottom"}
+    for axes in panels:
+        style.note(axes, "right group", (places.mean(), -0.5), (0, 5), **above)
+    panels[-1].set_xlabel("tokens")
     return figure
 
 
@@ -185,11 +203,13 @@ def gradients_over_training(steps: np.ndarray, unscaled: np.ndarray, scaled: np.
     """
     figure, (axes,) = style.panels(height=4.4)
     for arm, rows in style.arms(unscaled, scaled):
-        look = arm | {"label": f"{arm['label']}: median sequence"}
-        style.band(axes, steps, rows.T[::2], look)
-    axes.set(yscale="log", ylim=(1e-7, 300), ylabel="length of the gradient on one query")
+        style.band(axes, steps, rows.T[::2], arm)
+    axes.set(yscale="log", ylim=(1e-7, 300), ylabel="length of the gradient")
     _step_axis(axes, steps)
-    axes.legend(loc="lower left", fontsize=10)
+    middle = len(steps) // 2
+    for arm, rows, offset in ((style.UNSCALED, unscaled, -20), (style.SCALED, scaled, 12)):
+        place = steps[middle], rows[middle, 2]
+        style.name(axes, arm["label"], arm, place, (0, offset), ha="center", fontweight="bold")
     return figure
 
 
@@ -223,7 +243,8 @@ def losses_by_width(
     height = 0.8 + 3.2 * len(titles)
     figure, panels = style.panels(len(titles), height=height, sharey=True)
     for axes, title, panel in zip(panels, titles, curves, strict=True):
-        style.reference_lines(axes, references)
+        for _, level in references:
+            axes.axhline(level, linestyle=":", **style.THEORY)
         looks = style.distinct(_RULES, panel, "curves of a panel")
         for (name, widths, losses), look in zip(panel, looks, strict=True):
             axes.plot(widths, np.median(losses, axis=1), **(look | {"label": name}))
@@ -232,8 +253,12 @@ def losses_by_width(
         axes.set(title=title, yscale="log", ylabel="loss after training")
     ticks = sorted({width for panel in curves for _, widths, _ in panel for width in widths})
     style.log_ticks(panels[-1], ticks)
-    panels[-1].set_xlabel("head width d_k")
-    fullest = max(panels, key=lambda axes: len(axes.get_legend_handles_labels()[1]))
-    handles, labels = fullest.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=10)
+    panels[-1].set_xlabel("head width dₖ")
+    levels = [(text.replace("\n", " "), level, style.THEORY) for text, level in references]
+    for axes, panel in zip(panels, curves, strict=True):
+        ends = [
+            (name, np.median(losses[-1]), look)
+            for (name, _, losses), look in zip(panel, _RULES, strict=False)
+        ]
+        style.name_ends(axes, [*ends, *levels])
     return figure

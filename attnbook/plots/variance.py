@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 
 from attnbook.plots import style
 
-_POINTS = {"color": style.PALETTE["scaled"], "linestyle": "none", "marker": "o"}
+_POINTS = {"linestyle": "none", "marker": "o"}
+_NORMAL = {"color": style.GRAYS[2], "linestyle": "--"}
 
 
 @style.drawn("in the chapter on variance")
@@ -32,7 +33,7 @@ def product_grid(means: np.ndarray, errors: np.ndarray) -> Figure:
     subscripts = "₁₂₃₄₅₆₇₈₉"[:terms]
     figure, (axes,) = style.panels(height=4.2)
     for (row, column), mean in np.ndenumerate(means):
-        fill, ink = (style.PALETTE["scaled"], "white") if row == column else ("white", "black")
+        fill, ink = (style.PALETTE["theory"], "white") if row == column else ("white", "black")
         corner = (column - 0.5, row - 0.5)
         axes.add_patch(plt.Rectangle(corner, 1, 1, facecolor=fill, edgecolor="#777777"))
         for text, below, size in (
@@ -78,16 +79,18 @@ def variance_estimates(
     """
     figure, (axes,) = style.panels(height=3.8)
     low, middle, high = quantiles
-    axes.axhline(1, color=style.PALETTE["theory"], linewidth=1, label="true variance")
-    for half, label in ((half_widths, "predicted band"), (-half_widths, None)):
-        dashes = {"color": style.PALETTE["unscaled"], "linestyle": "--"}
-        axes.plot(sample_sizes, 1 + half, label=label, **dashes)
+    axes.axhline(1, **style.THEORY)
+    for half in (half_widths, -half_widths):
+        axes.plot(sample_sizes, 1 + half, **_NORMAL)
     bars = (middle - low, high - middle)
-    label = "estimates: median and middle part"
-    axes.errorbar(sample_sizes, middle, bars, capsize=4, label=label, **_POINTS)
+    axes.errorbar(sample_sizes, middle, bars, color=style.GRAYS[0], capsize=4, **_POINTS)
     style.log_ticks(axes, sample_sizes)
     axes.set(xlabel="products in one estimate", ylabel="estimated variance", ylim=(0, None))
-    axes.legend(loc="upper right")
+    first = sample_sizes[0]
+    measured = {"color": style.GRAYS[0]}
+    style.name(axes, "estimates", measured, (first, high[0]), (8, -8))
+    style.name(axes, "predicted band", _NORMAL, (first, 1 + half_widths[0]), (26, -12))
+    style.name_ends(axes, [("true", 1, style.THEORY)])
     return figure
 
 
@@ -116,17 +119,22 @@ def variance_against_width(
     >>> figure = plots.variance_against_width(widths, widths * 1.01, widths * 0.02)
     """
     figure, (above, below) = style.panels(2, height=5.6)
+    raw = _POINTS | {"color": style.UNSCALED["color"]}
     for axes, scale in ((above, 1), (below, widths)):
         center, half = widths / scale, half_widths / scale
         band = {"color": style.PALETTE["faint"], "alpha": 0.35, "linewidth": 0}
-        axes.fill_between(widths, center - half, center + half, label="expected by chance", **band)
-        axes.plot(widths, center, color=style.PALETTE["theory"], linewidth=1, label="Var = dₖ")
-        axes.plot(widths, variances / scale, label="measured", **_POINTS)
+        axes.fill_between(widths, center - half, center + half, **band)
+        axes.plot(widths, center, **style.THEORY)
+        axes.plot(widths, variances / scale, **raw)
     above.set(ylabel="variance of q·k")
     style.log_ticks(above, widths[::2], widths[::2])
-    below.tick_params(axis="x", labelrotation=45)
     below.set(xlabel="head width dₖ", ylabel="variance ÷ dₖ")
-    above.legend(loc="upper left")
+    middle = len(widths) // 2
+    style.name(above, "measured", raw, (widths[middle], variances[middle]), (-8, 6), ha="right")
+    style.name(above, "Var = dₖ", style.THEORY, (widths[middle], widths[middle]), (12, -12))
+    gray = {"color": style.PALETTE["faint"]}
+    corner = widths[0], 1 - half_widths[0] / widths[0]
+    style.name(below, "expected by chance", gray, corner, (34, 0), va="center")
     return figure
 
 
@@ -168,12 +176,17 @@ def score_densities(
     height = 0.6 + 1.9 * len(widths)
     figure, panels = style.panels(len(widths), height=height, sharey=True)
     for axes, width, line, points in zip(panels, widths, exact, measured, strict=True):
-        axes.plot(centers, points, label="measured", **_POINTS)
-        axes.plot(grid, line, color=style.PALETTE["theory"], linewidth=1.5, label="exact")
-        axes.plot(grid, normal, color=style.PALETTE["unscaled"], linestyle="--", label="normal")
-        axes.set_title(f"dₖ = {width}")
-        axes.set_yscale("log")
-        axes.set(ylabel="density", ylim=(3e-6, 3))
-    panels[0].legend(loc="upper right")
-    panels[-1].set(xlabel="score in standard deviations, q·k / √dₖ")
+        axes.plot(centers, points, color=style.SCALED["color"], **_POINTS)
+        axes.plot(grid, line, **style.THEORY)
+        axes.plot(grid, normal, **_NORMAL)
+        axes.set(title=f"dₖ = {width}", yscale="log", ylabel="density", ylim=(3e-6, 3))
+        axes.set_yticks([1, 1e-2, 1e-4])
+    at = int(np.argmin(np.abs(grid - 0.63 * grid[-1])))
+    top = panels[0]
+    style.name(top, "normal", _NORMAL, (grid[at], normal[at]), (-4, -4), ha="right", va="top")
+    style.name(top, "exact", style.THEORY, (grid[at], exact[0][at]), (0, 6))
+    side = int(np.argmin(np.abs(centers + 0.63 * grid[-1])))
+    place = centers[side], measured[0][side]
+    style.name(top, "measured", style.SCALED, place, (-4, 6), ha="right")
+    panels[-1].set(xlabel="score (standard deviations)")
     return figure

@@ -6,6 +6,7 @@ apart); here it is shown that it need not be given up either.
 
 from __future__ import annotations
 
+import colorsys
 import itertools
 import re
 from pathlib import Path
@@ -167,8 +168,29 @@ def test_the_colors_of_pictures_stay_apart():
 def test_the_palette_can_be_seen_on_white():
     """WCAG 2 asks for a contrast of 3 to 1 for graphics; "faint" is for what may be missed."""
     for name, color in style.PALETTE.items():
-        contrast = 1.05 / (TO_XYZ[1] @ linear(rgb(color)) + 0.05)
-        assert contrast >= (2.5 if name == "faint" else 3), name
+        assert contrast(color) >= (2.5 if name == "faint" else 3), name
+    assert min(map(contrast, style.GRAYS)) >= 3
+    for color in (*style.PALETTE.values(), *style.GRAYS):
+        assert contrast(style.readable(color)) >= 4.5, "of words"
+
+
+def contrast(color: str) -> float:
+    """Return how far a color is from white, as WCAG measures it."""
+    return 1.05 / (TO_XYZ[1] @ linear(rgb(color)) + 0.05)
+
+
+def test_the_maps_of_the_arms_have_their_hues_and_equal_steps_of_light():
+    weights = np.linspace(0, 1, 11)
+    light = []
+    for arm in (style.UNSCALED, style.SCALED):
+        colors = style.MAPS[arm["color"]](weights)[:, :3]
+        light.append([lab(linear(color))[0] for color in colors])
+        hue = colorsys.rgb_to_hsv(*rgb(arm["color"]))[0]
+        assert [colorsys.rgb_to_hsv(*color)[0] for color in colors] == pytest.approx(
+            [hue] * len(colors), abs=0.05
+        )
+    assert (np.diff(light) < 0).all(), "more weight is darker"
+    assert np.abs(np.subtract(*light)).max() < 12, "the same weight is about as dark in both"
 
 
 def test_a_palette_with_a_close_pair_is_noticed():

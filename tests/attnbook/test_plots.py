@@ -21,9 +21,11 @@ import pytest
 mpl.use("agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.axis import Axis
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from scipy.optimize import minimize
 
 from attnbook import plots
 from attnbook.plots import style
@@ -140,11 +142,74 @@ def test_no_series_is_dropped_in_silence():
 
 
 def test_crosses_for_diverged_runs_are_named_where_there_are_some():
-    rates, names = np.array([0.1, 0.2]), ["1", "1/√dₖ"]
+    rates, names = np.array([0.1, 0.2]), ["one", "other"]
     losses = np.array([[[0.9, np.inf], [0.9, 0.1]]])
-    for shown, expected in ((losses, [*names, "diverged, no loss"]), (losses[..., :1], names)):
+    for shown, expected in ((losses, [*names, "diverged"]), (losses[..., :1], names)):
         axes = plots.rate_curves([16], rates[: shown.shape[-1]], shown, names, []).axes[-1]
-        assert [text.get_text() for text in axes.get_legend().get_texts()] == expected
+        assert [text.get_text() for text in axes.texts] == expected
     crosses = [line for line in axes.lines if line.get_marker() == "x"]
     assert all(line.get_xdata().size == 0 for line in crosses)
     plt.close("all")
+
+
+@every_plot
+def test_titles_are_short_and_keep_off_what_is_beside_them(name: str, figures: list[Figure]):
+    for figure in figures:
+        # Series are named beside them; six programs lie too close together for that.
+        assert len(figure.legends) == (name == "time_ratios")
+        for axes in figure.axes:
+            assert axes.get_legend() is None
+            for title in (axes.get_xlabel(), axes.get_ylabel()):
+                words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\$.*?\$", "", title))
+                assert len(words) <= 4, title
+        figure.canvas.draw()
+        renderer = figure.canvas.get_renderer()
+        boxes = [
+            (text.get_text(), text.get_window_extent(renderer))
+            for axes in figure.axes
+            for text in (
+                *(axes.title, axes._left_title, axes._right_title),
+                *(axes.xaxis.label, axes.yaxis.label),
+                *(label for axis in (axes.xaxis, axes.yaxis) for label in drawn_ticks(axis)),
+            )
+            if text.get_visible() and text.get_text().strip()
+        ]
+        for (one, box), (other, around) in itertools.combinations(boxes, 2):
+            assert not box.padded(-0.5).overlaps(around.padded(-0.5)), f"{one} on {other}"
+
+
+def drawn_ticks(axis: Axis) -> Iterator[plt.Text]:
+    """Give the labels of the ticks that can be seen."""
+    low, high = sorted(axis.get_view_interval())
+    for tick in axis.get_major_ticks():
+        if low <= tick.get_loc() <= high:
+            yield from (label for label in (tick.label1, tick.label2) if label.get_visible())
+
+
+def test_names_at_the_end_move_apart_and_stay_in_order():
+    figure, (axes,) = style.panels(height=3)
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    names = ("low", "close", "high")
+    style.name_ends(
+        axes, [(*pair, style.SCALED) for pair in zip(names, (0.5, 0.51, 0.9), strict=True)]
+    )
+    figure.canvas.draw()
+    low, close, high = (text.get_window_extent() for text in axes.texts)
+    assert not low.overlaps(close)
+    assert low.y1 < close.y1 < high.y0
+    assert low.x0 > axes.bbox.x1
+    assert (high.y0 + high.y1) / 2 == pytest.approx(axes.transData.transform((1, 0.9))[1], abs=2)
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_heights_are_moved_as_little_as_possible(seed: int):
+    rng = np.random.default_rng(seed)
+    heights, gap = rng.uniform(0, 40, 6), 10.0
+    moved = style.apart(heights, gap)
+    order = heights.argsort()
+    assert (np.diff(moved[order]) > gap - 1e-9).all()
+    gaps = [{"type": "ineq", "fun": lambda x, i=i: x[i + 1] - x[i] - gap} for i in range(5)]
+    start = np.arange(6) * gap
+    best = minimize(lambda x: ((x - heights[order]) ** 2).sum(), start, constraints=gaps)
+    assert moved[order] == pytest.approx(best.x, abs=1e-3)
