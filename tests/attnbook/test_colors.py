@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnbook import figures
+from attnbook import figures, tokens
+from attnbook.figures._base import style_source
 from attnbook.plots import style
 
 pytestmark = pytest.mark.not_for_mutants
@@ -164,11 +165,16 @@ def test_the_colors_of_pictures_stay_apart():
     assert close_pairs(dark, IN_THE_DARK) == []
 
 
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colors by WCAG 2."""
+    low, high = sorted(TO_XYZ[1] @ linear(rgb(color)) + 0.05 for color in (one, other))
+    return high / low
+
+
 def test_the_palette_can_be_seen_on_white():
     """WCAG 2 asks for a contrast of 3 to 1 for graphics; "faint" is for what may be missed."""
     for name, color in style.PALETTE.items():
-        contrast = 1.05 / (TO_XYZ[1] @ linear(rgb(color)) + 0.05)
-        assert contrast >= (2.5 if name == "faint" else 3), name
+        assert contrast(color, "#ffffff") >= (2.5 if name == "faint" else 3), name
 
 
 def test_a_palette_with_a_close_pair_is_noticed():
@@ -178,10 +184,47 @@ def test_a_palette_with_a_close_pair_is_noticed():
     ]
 
 
-@pytest.mark.parametrize(
-    ("sheet", "names"),
-    [("_style.css", "figure-divided|figure-undivided"), ("ask.css", "ask-right|ask-wrong")],
-)
-def test_the_colors_of_figures_that_move_stay_apart(sheet, names):
-    for palette in variants(sheet, names):
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+class TestTokens:
+    @pytest.mark.parametrize(
+        ("together", "wanted"),
+        [
+            (("undivided", "divided", "other"), AT_A_GLANCE),
+            (("undivided", "divided"), 2 * AT_A_GLANCE),
+            (("query", "key", "value"), 2 * AT_A_GLANCE),
+        ],
+    )
+    def test_colors_that_meet_in_a_picture_stay_apart(self, mode, together, wanted):
+        palette = {name: rgb(tokens.COLORS[name][mode]) for name in together}
+        assert close_pairs(palette, wanted) == []
+
+    def test_they_can_be_seen_on_their_grounds(self, mode):
+        """WCAG 2 asks for 3 to 1 for graphics and 4.5 to 1 for letters."""
+        inks = {name: ink[2 + mode] for name, ink in tokens.INKS.items()}
+        for ground in (inks["ground"], inks["surface"]):
+            for name, both in tokens.COLORS.items():
+                assert contrast(both[mode], ground) >= 3, (name, ground)
+            for name in ("text", "line"):
+                assert contrast(inks[name], ground) >= 4.5, (name, ground)
+
+
+def test_a_figure_has_them_as_variables():
+    for name, both in tokens.COLORS.items():
+        found = re.findall(rf"--figure-{name}: (#[0-9a-f]{{6}});", style_source())
+        assert found == list(both), name
+
+
+def test_the_verdicts_on_answers_stay_apart():
+    for palette in variants("ask.css", "ask-right|ask-wrong"):
         assert close_pairs(palette, 2 * AT_A_GLANCE) == []
+
+
+def test_a_color_is_written_in_one_place():
+    """Styles and modules of figures use tokens; ask.css alone has colors of its own."""
+    own = {
+        path.name
+        for path in STYLES.iterdir()
+        if path.suffix in {".css", ".js"}
+        and re.search(r"#[0-9a-f]{6}\b", path.read_text(encoding="utf-8"))
+    }
+    assert own == {"ask.css"}
