@@ -47,7 +47,9 @@ DARK = ':is(html[data-theme="dark"], body[data-jp-theme-light="false"]) .live-fi
 
 
 def style() -> str:
-    """Return the tokens as CSS variables of a live figure; on paper the light ones hold.
+    """Return the tokens as CSS variables of a live figure.
+
+    On paper, and with colors of the system, the light ones hold.
 
     Examples
     --------

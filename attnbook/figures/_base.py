@@ -151,7 +151,8 @@ def slider(name: str, label: str, stops: Sequence[float | None], value: float | 
 def switch(name: str, label: str, value: bool) -> str:
     """Return a labeled checkbox."""
     checked = " checked" if value else ""
-    return f'<label class="switch"><input type="checkbox" name="{name}"{checked}> {label}</label>'
+    box = f'<input type="checkbox" name="{name}"{checked}>'
+    return f'<label class="switch">{box} <span>{label}</span></label>'
 
 
 def presets(

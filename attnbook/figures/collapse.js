@@ -10,6 +10,5 @@ export default moving(["d_k", "n_keys", "divided", "draw"], (state, el) => {
   const division = divided ? "divided" : "not divided";
   const top = p.reduce((a, b) => Math.max(a, b));
   return `Width ${d_k}, ${n_keys} keys, ${division}: the largest weight is ` +
-    `${top.toFixed(2)}, the row has ${effectivePositions(p).toFixed(1)} effective positions, ` +
-    `and ${meaningfulKeys(p)} of its keys get a meaningful share of the gradient.`;
+    `${top.toFixed(2)}.`;
 });
