@@ -16,6 +16,7 @@ import pytest
 from attnbook import figures, tokens
 from attnbook.figures._base import style_source
 from attnbook.plots import style
+from tools import swatches
 
 pytestmark = pytest.mark.not_for_mutants
 
@@ -217,6 +218,12 @@ def test_a_figure_has_them_as_variables():
 def test_the_verdicts_on_answers_stay_apart():
     for palette in variants("ask.css", "ask-right|ask-wrong"):
         assert close_pairs(palette, 2 * AT_A_GLANCE) == []
+
+
+def test_the_picture_in_contributing_shows_them_as_they_are():
+    """After a change: ``python tools/swatches.py``."""
+    assert swatches.PICTURE.read_text("utf-8") == swatches.drawn()
+    assert swatches.PICTURE.stat().st_size <= 10_000
 
 
 def test_a_color_is_written_in_one_place():
