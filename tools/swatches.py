@@ -16,8 +16,8 @@ from attnbook.tokens import COLORS, INKS  # noqa: E402
 PICTURE = ROOT / "docs" / "visual-language.svg"
 WIDE, HIGH = 350, 330
 MEANINGS = {
-    "undivided": "not divided: dashed, square",
-    "divided": "divided by √dₖ: solid, dot",
+    "undivided": "not divided: dashed, dot",
+    "divided": "divided by √dₖ: solid, square",
     "other": "any other rule: dash-dotted, triangle",
     "query": "query",
     "key": "key",
@@ -25,7 +25,7 @@ MEANINGS = {
     "accent": "what a hand moves",
 }
 DOT = "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z"
-MARKS = {"undivided": "M-4.5 -4.5h9v9h-9z", "other": "M0 -5l5.5 9.5h-11z"}
+MARKS = {"divided": "M-4.5 -4.5h9v9h-9z", "other": "M0 -5l5.5 9.5h-11z"}
 DASHES = {"undivided": "6 4", "other": "7 3 1.5 3"}
 
 

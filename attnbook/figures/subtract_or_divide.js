@@ -38,6 +38,6 @@ export default moving(["subtracted", "divisor"], ({ subtracted, divisor }, el) =
   });
   const ratio = first
     ? `is ${minus((second / first).toFixed(3))} times the first`
-    : "has no ratio to the first, a zero";
+    : "has no ratio to zero";
   return `The second score ${ratio}; the third key gets ${p[2].toFixed(3)} of the weight.`;
 });

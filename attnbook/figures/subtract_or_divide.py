@@ -159,7 +159,7 @@ class SubtractOrDivide(LiveFigure):
     def words(self) -> str:
         """Return the ratio of the first two scores, and the largest weight."""
         z = self.treated
-        ratio = "has no ratio to the first, a zero"
+        ratio = "has no ratio to zero"
         if z[0]:  # adding 0.0 takes the sign off a zero
             ratio = svg.minus(f"is {z[1] / z[0] + 0.0:.3f} times the first")
         return f"The second score {ratio}; the third key gets {self.weights[2]:.3f} of the weight."

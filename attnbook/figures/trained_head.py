@@ -197,7 +197,8 @@ class TrainedHead(LiveFigure):
             f'<div class="trained-map">{heads}{heads}{drawn}</div></div>'
         ) + svg.remark(
             "Above: the framed character's weights in percent, on itself and on those before it. "
-            "Below: every character's, a row each; area is weight. A dot is a space."
+            "Below: every character's, a row each; area is weight. A dot is a space; the loss is "
+            "on other code."
         )
 
     def cells(self) -> str:
@@ -234,7 +235,7 @@ class TrainedHead(LiveFigure):
         loss = f"from {before:.2f} to {now:.2f}" if self.switched else f"{before:.2f}"
         return (
             f"{percent(row[best])}% on {named(self.line[best])}; the model expects "
-            f"{named(what.expected[at])} ({what.sure[at]}%). Loss on other code: {loss} nats."
+            f"{named(what.expected[at])} ({what.sure[at]}%). Loss: {loss} nats."
         )
 
 

@@ -168,7 +168,9 @@ class TestSubtractOrDivide:
         for subtracted, divisor in self.SETTINGS:
             figure = figures.SubtractOrDivide(subtracted=subtracted, divisor=divisor)
             words = figure.words()
-            found = re.search(r"(is (?P<ratio>−?[\d.]+) times|has no ratio to) the first", words)
+            found = re.search(
+                r"(is (?P<ratio>−?[\d.]+) times the first|has no ratio to zero)", words
+            )
             assert words.endswith(f" {figure.weights[2]:.3f} of the weight.")
             named = re.findall(r">(\d\.\d+)</span>", figure.names())
             assert named == [f"{weight:.3f}" for weight in figure.weights]
