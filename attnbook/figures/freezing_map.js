@@ -80,8 +80,8 @@ function render({ model, el }) {
     const spread = divided ? 1 : d_k;
     const onset = 2 * Math.log(n_keys);
     return `Width ${d_k}, ${n_keys} keys, ${divided ? "" : "not "}divided: ` +
-      `${spread > onset ? "beyond" : "short of"} the line. ` +
-      `The top key gets ${means[line][column]} on average.`;
+      `${spread > onset ? "beyond" : "short of"} the line; ` +
+      `top key ${means[line][column]} on average.`;
   });
 }
 

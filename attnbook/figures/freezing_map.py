@@ -188,7 +188,7 @@ class FreezingMap(LiveFigure):
         side = "beyond" if spread > freezing_width(self.n_keys) else "short of"
         return (
             f"Width {self.d_k}, {self.n_keys} keys, {'' if self.divided else 'not '}divided: "
-            f"{side} the line. The top key gets {self.mean_top:g} on average."
+            f"{side} the line; top key {self.mean_top:g} on average."
         )
 
 

@@ -57,5 +57,5 @@ export default moving(["scheme", "d_model", "d_k", "cosine"], (state, el) => {
   const places = 3 - Math.floor(Math.log10(more[0]));
   const [expected, mean, error] = more.map((value) => value.toFixed(places));
   return `${names[chosen].textContent}: variance ${expected} predicted, ` +
-    `${mean} ± ${error} sampled in ${table.draws} draws.`;
+    `${mean} ± ${error} sampled.`;
 });

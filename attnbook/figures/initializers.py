@@ -215,7 +215,4 @@ class Initializers(LiveFigure):
         expected, mean, error = (
             f"{value * (1 + 1e-9):.{places}f}" for value in (variance, *self.sampled[self.scheme])
         )
-        return (
-            f"{SCHEMES[self.scheme]}: variance {expected} predicted, {mean} ± {error} sampled "
-            f"in {DRAWS} draws."
-        )
+        return f"{SCHEMES[self.scheme]}: variance {expected} predicted, {mean} ± {error} sampled."

@@ -85,7 +85,7 @@ export default moving(["row", "keys_read", "block_size", "draw"], (state, el) =>
   outline(outputs, ".dots", dots(keys, 0, keys_read));
   const reached = history.map(({ weighted, total }) => weighted / total / 100);
   outline(outputs, ".limit", levels(reached, ends));
-  logits.parentNode.querySelectorAll(".figure-ticks span").forEach((tick, place) => {
+  logits.closest(".figure-panel").querySelectorAll(".figure-ticks span").forEach((tick, place) => {
     tick.textContent = minus(String(raised + TICKS[place]));
   });
   const { factor, added } = now;

@@ -61,7 +61,7 @@ function render({ model, el }) {
     const [before, now] = [losses[how][0], losses[how][change]];
     return `${percent(row[best])}% on ${named(line[best])}; the model expects ` +
       `${named(expected[place])} (${read(sure, place)}%). ` +
-      `Loss: ${switched ? `from ${before} to ${now}` : before} nats.`;
+      `Loss: ${switched ? `${before} to ${now}` : before}.`;
   });
   keys.addEventListener("click", ({ target }) => {
     const cell = target.closest(".trained-keys > span");

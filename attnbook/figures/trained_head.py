@@ -197,8 +197,8 @@ class TrainedHead(LiveFigure):
             f'<div class="trained-map">{heads}{heads}{drawn}</div></div>'
         ) + svg.remark(
             "Above: the framed character's weights in percent, on itself and on those before it. "
-            "Below: every character's, a row each; area is weight. A dot is a space; the loss is "
-            "on other code."
+            "Below: every character's, a row each; area is weight. A dot is a space; the loss "
+            "is that on other code, in nats."
         )
 
     def cells(self) -> str:
@@ -232,10 +232,10 @@ class TrainedHead(LiveFigure):
         best = int(row.argmax())
         at = (change, line, self.position - 1)
         before, now = what.losses[0], what.losses[change]
-        loss = f"from {before:.2f} to {now:.2f}" if self.switched else f"{before:.2f}"
+        loss = f"{before:.2f} to {now:.2f}" if self.switched else f"{before:.2f}"
         return (
             f"{percent(row[best])}% on {named(self.line[best])}; the model expects "
-            f"{named(what.expected[at])} ({what.sure[at]}%). Loss: {loss} nats."
+            f"{named(what.expected[at])} ({what.sure[at]}%). Loss: {loss}."
         )
 
 

@@ -104,8 +104,8 @@ class TestPicture:
         start += "divided: " if figure.divided else "not divided: "
         beyond = (1 if figure.divided else figure.d_k) > 2 * np.log(figure.n_keys)
         assert figure.words() == (
-            f"{start}{'beyond' if beyond else 'short of'} the line. "
-            f"The top key gets {figure.mean_top:g} on average."
+            f"{start}{'beyond' if beyond else 'short of'} the line; "
+            f"top key {figure.mean_top:g} on average."
         )
         positions = [f"<span>{effective_positions(row):.1f}</span>" for row in figure.weights]
         assert "".join(positions) in figure.picture()
