@@ -67,7 +67,8 @@ def style() -> str:
         }
         for mode in (0, 1)
     )
-    return f"{_rule('.live-figure', light | SIZES)}\n@media not print {{\n{_rule(DARK, dark)}\n}}\n"
+    screen = "@media screen and (forced-colors: none)"
+    return f"{_rule('.live-figure', light | SIZES)}\n{screen} {{\n{_rule(DARK, dark)}\n}}\n"
 
 
 def _rule(selector: str, values: dict[str, str]) -> str:

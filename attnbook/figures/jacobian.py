@@ -79,7 +79,7 @@ class JacobianFigure(LiveFigure):
 
     def picture(self) -> str:
         """Return the bars of weights, the squares of the Jacobian and the bar of its norm."""
-        heads = ["weights", *(f"s<sub>{key}</sub>" for key in range(1, 5))]
+        heads = ["weights, 0 to 1", *(f"s<sub>{key}</sub>" for key in range(1, 5))]
         rows = [*(f"p<sub>{key}</sub>" for key in range(1, 5)), "‖J‖<sub>F</sub>²"]
         plot = (
             svg.path("axis", lines())

@@ -177,8 +177,8 @@ class OnlineSoftmax(LiveFigure):
             + svg.path("limit", self.levels(reached / 100))
             + svg.axes(WIDE, HIGH)
         )
-        largest = named("largest so far", (raised + 6) / 12)
-        whole = named("output so far", reached / 100)
+        largest = named("start", "largest so far", (raised + 6) / 12)
+        whole = named("under", "output so far", reached / 100)
         whole += svg.name("above", f"all {KEYS} keys: {everything:.2f}", 100, 100 - everything)
         ticks = [svg.minus(str(self._raised + tick)) for tick in TICKS]
         return (
@@ -271,10 +271,10 @@ def bars(heights: np.ndarray, first: int, end: int, broad: int) -> str:
     )
 
 
-def named(name: str, heights: np.ndarray) -> str:
-    """Return the name of steps above the first of them, or nothing if there is none."""
+def named(kind: str, name: str, heights: np.ndarray) -> str:
+    """Return the name of steps at the first of them, or nothing if there is none."""
     level = heights[0] if heights.size else 0
-    return svg.name("start", name if heights.size else "", 1, 100 * (1 - level))
+    return svg.name(kind, name if heights.size else "", 1, 100 * (1 - level))
 
 
 def shown(value: float, digits: int) -> str:

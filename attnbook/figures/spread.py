@@ -124,7 +124,7 @@ class Spread(LiveFigure):
         arm = svg.ARMS[self.divided]
         left, right = (svg.number(self.across(side)) for side in (-1, 1))
         names = svg.name("beside", self.edge(), 100 * self.across(1) / WIDE, 8)
-        names += svg.name("above line", "exact density", 100, 12)
+        names += svg.name("above line", "exact density", 100, 26)
         plot = (
             svg.path("bars", self.bars())
             + svg.path("even", f"M{left} 0V{HIGH}M{right} 0V{HIGH}")
@@ -150,7 +150,8 @@ class Spread(LiveFigure):
 
     def edge(self) -> str:
         """Return the standard deviation, which is the name of the dashed lines."""
-        return f"±{self.deviation:.3g}"
+        root = "" if self.divided else f"√{self.d_k} = ±"
+        return f"±{root}{self.deviation:.3g}"
 
     def bars(self) -> str:
         """Return the outlines of the bars, cut at the top, where there are scores."""

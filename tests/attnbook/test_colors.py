@@ -215,6 +215,13 @@ def test_a_figure_has_them_as_variables():
         assert found == list(both), name
 
 
+def test_dark_colors_are_for_screens_without_colors_of_the_system():
+    """On paper and on a white ground the light ones hold, whatever the page's theme."""
+    _, dark = tokens.style().split("@media ")
+    assert dark.startswith("screen and (forced-colors: none) {\n:is(html[data-theme=")
+    assert all(both[1] in dark for both in tokens.COLORS.values())
+
+
 def test_the_verdicts_on_answers_stay_apart():
     for palette in variants("ask.css", "ask-right|ask-wrong"):
         assert close_pairs(palette, 2 * AT_A_GLANCE) == []
