@@ -35,9 +35,6 @@ function softmax(logits) {
 
 const entropy = (weights) => -sum(weights.map((p) => (p > 0 ? p * Math.log(p) : 0)));
 const effectivePositions = (weights) => Math.exp(entropy(weights));
-const meaningfulKeys = (weights) =>
-  weights.filter((p) => p * (1 - p) > 0.1 / weights.length).length;
-
 /** A coordinate, short and without an exponent. */
 const number = (value) => String(Number(value.toFixed(2)));
 

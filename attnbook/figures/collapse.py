@@ -8,7 +8,7 @@ import traitlets
 from attnbook.figures import _svg as svg
 from attnbook.figures._base import LiveFigure, another_draw, slider, switch
 from attnbook.figures._draws import normals
-from attnlib.softmax import softmax
+from attnlib.softmax import effective_positions, softmax
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 KEYS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -44,6 +44,7 @@ class Collapse(LiveFigure):
 
     Notes
     -----
+    The surprise: not divided, a wide head of random numbers puts nearly all weight on one key.
     Shown on the landing page and in the chapters on the puzzle and on misconceptions.
     """
 
@@ -81,9 +82,9 @@ class Collapse(LiveFigure):
         )
 
     def words(self) -> str:
-        """Return the largest weight."""
-        division = "divided" if self.divided else "not divided"
+        """Return the largest weight, and the number of equal weights with the same entropy."""
+        p = self.weights
         return (
-            f"Width {self.d_k}, {self.n_keys} keys, {division}: the largest weight is "
-            f"{self.weights.max():.2f}."
+            f"{'Divided' if self.divided else 'Not divided'}: largest weight {p.max():.2f}, as "
+            f"spread out as {effective_positions(p):.1f} equal weights."
         )

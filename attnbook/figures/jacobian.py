@@ -89,7 +89,7 @@ class JacobianFigure(LiveFigure):
             + svg.path("even", f"M{svg.number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW - 8}")
         )
         drawn = svg.picture(plot, WIDE, 5 * ROW, self.words(), "jacobian", stretched=False)
-        names = svg.name("beside", "four equal", 100 * EVEN / LARGEST, 90)
+        names = svg.name("beside", "even row", 100 * EVEN / LARGEST, 90)
         return (
             f'<div class="figure-matrix">{svg.aside("figure-heads", svg.spans(heads))}'
             f"{svg.aside('figure-rows', svg.spans(rows))}"
