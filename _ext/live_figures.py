@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _ext.rebuild import rebuild_when_changed
+from attnbook import tokens
 from attnbook.figures._base import HERE, own_source, shared_source, style_source
 from book.files import atomic_write
 
@@ -104,6 +105,6 @@ def add_modules(
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     drawings = [path for path in HERE.iterdir() if path.suffix in {".js", ".css", ".json"}]
-    rebuild_when_changed(app, "html", __file__, *drawings)
+    rebuild_when_changed(app, "html", __file__, tokens.__file__, *drawings)
     app.connect("html-page-context", add_modules)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

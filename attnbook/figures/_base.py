@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import anywidget
 import traitlets
 
+from attnbook import tokens
 from attnbook.figures import _svg as svg
 
 HERE = Path(__file__).parent
@@ -68,9 +69,10 @@ def compact(data: str) -> str:
 
 @cache
 def style_source(*names: str) -> str:
-    """Return the style of all figures, and behind it that of some figures where they have one."""
+    """Return tokens and style of all figures, and behind them the style of some of them."""
     sheets = (HERE / f"{part}.css" for part in ("_style", *names))
-    return "\n".join(sheet.read_text("utf-8") for sheet in sheets if sheet.exists())
+    own = (sheet.read_text("utf-8") for sheet in sheets if sheet.exists())
+    return "\n".join([tokens.style(), *own])
 
 
 def read_number(text: str) -> float | None:
@@ -149,7 +151,8 @@ def slider(name: str, label: str, stops: Sequence[float | None], value: float | 
 def switch(name: str, label: str, value: bool) -> str:
     """Return a labeled checkbox."""
     checked = " checked" if value else ""
-    return f'<label class="switch"><input type="checkbox" name="{name}"{checked}> {label}</label>'
+    box = f'<input type="checkbox" name="{name}"{checked}>'
+    return f'<label class="switch">{box} <span>{label}</span></label>'
 
 
 def presets(

@@ -35,9 +35,6 @@ function softmax(logits) {
 
 const entropy = (weights) => -sum(weights.map((p) => (p > 0 ? p * Math.log(p) : 0)));
 const effectivePositions = (weights) => Math.exp(entropy(weights));
-const meaningfulKeys = (weights) =>
-  weights.filter((p) => p * (1 - p) > 0.1 / weights.length).length;
-
 /** A coordinate, short and without an exponent. */
 const number = (value) => String(Number(value.toFixed(2)));
 
@@ -58,20 +55,27 @@ const levelBar = (left, top, wide, thick) =>
 const square = (x, y, side) =>
   levelBar(x - Math.abs(side) / 2, y - side / 2, Math.abs(side), side);
 
-/** Bars side by side, as high as the roots of their weights. */
-function rootBars(weights, wide, high) {
+/** Bars side by side, as high as their weights, and seen however small these are. */
+function weightBars(weights, wide, high) {
   const room = wide / weights.length;
   const width = room * (weights.length <= 64 ? 0.8 : 1);
   return weights
-    .map((p, place) => bar(room * (place + 0.5) - width / 2, high, width, high * Math.sqrt(p)))
+    .map((p, place) =>
+      bar(room * (place + 0.5) - width / 2, high, width, Math.max(high * p, 1.5)))
     .join("");
 }
 
-/** Such bars, the line of the even share, and the class of the arm that they belong to. */
+/** Put the name of a line or a bar at its place in percent. */
+const putName = (name, left, top) =>
+  name.setAttribute("style", `left:${number(left)}%;top:${number(top)}%`);
+
+/** Such bars, the line of the even share and its name, and the class of the arm. */
 function drawRow(svg, weights, wide, high, divided) {
+  const even = 1 - 1 / weights.length;
   svg.setAttribute("class", armOf(divided));
-  outline(svg, ".bars", rootBars(weights, wide, high));
-  outline(svg, ".even", `M0 ${number(high * (1 - weights.length ** -0.5))}H${wide}`);
+  outline(svg, ".bars", weightBars(weights, wide, high));
+  outline(svg, ".even", `M0 ${number(high * even)}H${wide}`);
+  putName(svg.parentNode.querySelector(".figure-names span"), 100, 100 * even);
 }
 
 const armOf = (divided) => (divided ? "divided" : "undivided");

@@ -10,8 +10,10 @@ import numpy as np
 
 ARMS = ("undivided", "divided")
 """The classes of what is drawn without the division and with it, in this order."""
-ROOT_TICKS = ("1", "0.64", "0.36", "0.16", "0.04", "0")
-"""The labels of an upright axis of square roots."""
+SHARE_TICKS = ("1", "0.75", "0.5", "0.25", "0")
+"""The labels of an upright axis of weights."""
+LEAST = 1.5
+"""A bar is so high at least, for a weight that is there and too small to be seen."""
 
 
 def number(value: float) -> str:
@@ -51,9 +53,31 @@ def labels(places: Iterable[tuple[str, Any]], side: str = "left") -> str:
     return "".join(f'<span style="{side}:{at}%">{text}</span>' for at, text in places)
 
 
+def name(kind: str, text: str, left: float, top: float) -> str:
+    """Return the name of a line or a bar, at its place in percent.
+
+    Examples
+    --------
+    >>> name("above", "a tenth", 100, 90)
+    '<span class="above" style="left:100%;top:90%">a tenth</span>'
+    """
+    place = f"left:{number(left)}%;top:{number(top)}%"
+    return f'<span class="{kind}" style="{place}">{text}</span>'
+
+
 def caption(text: str) -> str:
-    """Return what an axis or a picture shows, in words."""
+    """Return the name of a level axis, in one to four words."""
     return f'<p class="figure-axis">{text}</p>'
+
+
+def upright(text: str) -> str:
+    """Return the name of an upright axis, which goes above it."""
+    return f'<p class="figure-axis figure-upright">{text}</p>'
+
+
+def remark(text: str) -> str:
+    """Return the one sentence that a picture needs to be read."""
+    return f'<p class="figure-axis figure-note">{text}</p>'
 
 
 def path(kind: str, outline: str) -> str:
@@ -98,27 +122,32 @@ def level_bar(left: float, top: float, wide: float, thick: float) -> str:
     return f"M{number(left)} {number(top)}h{number(wide)}v{number(thick)}h{number(-wide)}z"
 
 
-def root_bars(weights: np.ndarray, wide: int, high: int) -> str:
-    """Return the outlines of bars side by side, as high as the roots of their weights.
+def weight_bars(weights: np.ndarray, wide: int, high: int) -> str:
+    """Return the outlines of bars side by side, as high as their weights.
 
     Examples
     --------
-    >>> root_bars(np.array([0.25, 1.0]), 100, 50)
+    >>> weight_bars(np.array([0.5, 1.0]), 100, 50)
     'M5 50v-25h40v25zM55 50v-50h40v50z'
     """
     room = wide / len(weights)
     width = room * (0.8 if len(weights) <= 64 else 1)
     return "".join(
-        bar(room * (place + 0.5) - width / 2, high, width, high * root)
-        for place, root in enumerate(np.sqrt(weights))
+        bar(room * (place + 0.5) - width / 2, high, width, max(high * weight, LEAST))
+        for place, weight in enumerate(weights)
     )
 
 
-def root_row(weights: np.ndarray, wide: int, high: int, between: str = "") -> str:
+def weight_row(weights: np.ndarray, wide: int, high: int, between: str = "") -> str:
     """Return such bars with the even share as a line, and the axes."""
-    even = number(high * (1 - len(weights) ** -0.5))
-    bars = path("bars", root_bars(weights, wide, high))
-    return f"{bars}{between}{path('even', f'M0 {even}H{wide}')}{axes(wide, high)}"
+    even = number(high * (1 - 1 / len(weights)))
+    bars = path("bars", weight_bars(weights, wide, high))
+    return f"{bars}{between}{axes(wide, high)}{path('even', f'M0 {even}H{wide}')}"
+
+
+def even_share(n_keys: int) -> str:
+    """Return the name of that line, at its right end."""
+    return name("above", "even share", 100, 100 - 100 / n_keys)
 
 
 def square(x: float, y: float, side: float) -> str:
@@ -155,7 +184,17 @@ def aside(kind: str, content: str) -> str:
     return f'<div class="{kind}" aria-hidden="true">{content}</div>'
 
 
-def panel(plot: str, width: int, height: int, words: str, kind: str, ticks: Sequence[str]) -> str:
-    """Return a plot with the labels of its upright axis."""
-    ticked = aside("figure-ticks", spans(ticks))
-    return f'<div class="figure-panel">{ticked}{picture(plot, width, height, words, kind)}</div>'
+def panel(
+    plot: str,
+    width: int,
+    height: int,
+    words: str,
+    kind: str,
+    ticks: Sequence[str],
+    names: str = "",
+) -> str:
+    """Return a plot with the labels of its upright axis, and with names of what it shows."""
+    drawn = picture(plot, width, height, words, kind)
+    if names:
+        drawn = f'<div class="figure-plot">{drawn}{aside("figure-names", names)}</div>'
+    return f'<div class="figure-panel">{aside("figure-ticks", spans(ticks))}{drawn}</div>'

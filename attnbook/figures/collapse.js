@@ -7,9 +7,7 @@ export default moving(["d_k", "n_keys", "divided", "draw"], (state, el) => {
   const reach = length(normals(draw, 0, d_k)) / (divided ? Math.sqrt(d_k) : 1);
   const p = softmax(normals(draw, 1, n_keys).map((g) => reach * g));
   drawRow(el.querySelector("svg"), p, WIDE, HIGH, divided);
-  const division = divided ? "divided" : "not divided";
   const top = p.reduce((a, b) => Math.max(a, b));
-  return `Width ${d_k}, ${n_keys} keys, ${division}: the largest weight is ` +
-    `${top.toFixed(2)}, the row has ${effectivePositions(p).toFixed(1)} effective positions, ` +
-    `and ${meaningfulKeys(p)} of its keys get a meaningful share of the gradient.`;
+  return `${divided ? "Divided" : "Not divided"}: largest weight ${top.toFixed(2)}, as ` +
+    `spread out as ${effectivePositions(p).toFixed(1)} equal weights.`;
 });

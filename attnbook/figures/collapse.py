@@ -8,7 +8,6 @@ import traitlets
 from attnbook.figures import _svg as svg
 from attnbook.figures._base import LiveFigure, another_draw, slider, switch
 from attnbook.figures._draws import normals
-from attnlib.gradients import meaningful_keys
 from attnlib.softmax import effective_positions, softmax
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -45,6 +44,7 @@ class Collapse(LiveFigure):
 
     Notes
     -----
+    The surprise: not divided, a wide head of random numbers puts nearly all weight on one key.
     Shown on the landing page and in the chapters on the puzzle and on misconceptions.
     """
 
@@ -73,25 +73,18 @@ class Collapse(LiveFigure):
 
     def picture(self) -> str:
         """Return a bar for each key, and the even share as a line."""
-        plot = svg.root_row(self.weights, WIDE, HIGH)
-        note = (
-            "Effective positions: so many keys with even shares would be as spread out. "
-            "Meaningful: p(1&nbsp;−&nbsp;p) above a tenth of 1/n, so not for a key with all or "
-            "nothing."
-        )
+        plot, names = svg.weight_row(self.weights, WIDE, HIGH), svg.even_share(self.n_keys)
+        arm = svg.ARMS[self.divided]
         return (
-            svg.panel(plot, WIDE, HIGH, self.words(), svg.ARMS[self.divided], svg.ROOT_TICKS)
-            + svg.caption("weight of each key, on an axis of square roots; dashed: an even share")
-            + f'<p class="figure-axis figure-note">{note}</p>'
+            svg.upright("attention weight")
+            + svg.panel(plot, WIDE, HIGH, self.words(), arm, svg.SHARE_TICKS, names)
+            + svg.caption("key")
         )
 
     def words(self) -> str:
-        """Return the largest weight, the effective positions and the meaningful keys."""
+        """Return the largest weight, and the number of equal weights with the same entropy."""
         p = self.weights
-        keys = round(meaningful_keys(p) * self.n_keys)
-        division = "divided" if self.divided else "not divided"
         return (
-            f"Width {self.d_k}, {self.n_keys} keys, {division}: the largest weight is "
-            f"{p.max():.2f}, the row has {effective_positions(p):.1f} effective positions, and "
-            f"{keys} of its keys get a meaningful share of the gradient."
+            f"{'Divided' if self.divided else 'Not divided'}: largest weight {p.max():.2f}, as "
+            f"spread out as {effective_positions(p):.1f} equal weights."
         )

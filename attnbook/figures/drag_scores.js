@@ -23,10 +23,9 @@ export default moving([...KEYS, "divided"], (state, el) => {
   el.querySelectorAll(".figure-keys span").forEach((label, place) => {
     label.textContent = scores[place] === null ? "off" : p[place].toFixed(3);
   });
-  const listed = scores.filter((score) => score !== null).map(reading).join(", ");
+  const [best, second] = scores.filter((score) => score !== null).sort((a, b) => b - a);
   const [top, next] = [...p].sort((a, b) => b - a);
-  return `Scores ${listed}, ${divided ? `divided by ${DIVISOR}` : "not divided"}: ` +
-    `the largest weight is ${top.toFixed(3)}, the next ${next.toFixed(3)}; ` +
-    `the entropy is ${Math.abs(entropy(p)).toFixed(3)} nats, and the row has ` +
-    `${effectivePositions(p).toFixed(2)} effective positions.`;
+  return `A lead of ${reading(best - second)}, ` +
+    `${divided ? `divided by ${DIVISOR}` : "not divided"}: the best key gets ` +
+    `${top.toFixed(3)} of the weight, the next ${next.toFixed(3)}.`;
 });

@@ -7,7 +7,7 @@ import traitlets
 
 from attnbook.figures import _svg as svg
 from attnbook.figures._base import LiveFigure, presets, slider, switch
-from attnlib.softmax import effective_positions, entropy, softmax
+from attnlib.softmax import softmax
 
 KEYS = ("first", "second", "third", "fourth", "fifth")
 ROWS = ((50, 10, 5), (14, 10, 12), (9.2, -3.1, 8.8, -5.4, 1.2), (-20, 3, 25, -15), (8.5, -2.1, 7.9))
@@ -47,7 +47,8 @@ class DragScores(LiveFigure):
 
     Notes
     -----
-    Shown in the chapter on saturation.
+    The surprise: the best score may lose nine tenths of its lead, and another key still has less
+    than a tenth of the weight. Shown in the chapter on saturation.
     """
 
     state = (*KEYS, "divided")
@@ -86,18 +87,20 @@ class DragScores(LiveFigure):
         """Return a bar for each key, a tenth of the weight as a line, and the weights in digits."""
         plot = (
             svg.path("bars", self.bars())
-            + svg.path("tenth", f"M0 {svg.number(0.9 * HIGH)}H{WIDE}")
             + svg.axes(WIDE, HIGH)
+            + svg.path("tenth", f"M0 {svg.number(0.9 * HIGH)}H{WIDE}")
         )
+        arm, tenth = svg.ARMS[self.divided], svg.name("above", "a tenth", 100, 90)
         weights = svg.spans(
             "off" if np.isneginf(score) else f"{weight:.3f}"
             for score, weight in zip(self.scores, self.weights, strict=True)
         )
         return (
-            svg.panel(plot, WIDE, HIGH, self.words(), svg.ARMS[self.divided], ["1", "0.5", "0"])
+            svg.upright("attention weight")
+            + svg.panel(plot, WIDE, HIGH, self.words(), arm, ["1", "0.5", "0"], tenth)
             + '<div class="figure-panel figure-keys" aria-hidden="true">'
             + f'<div class="figure-ticks">0.5</div>{weights}</div>'
-            + svg.caption("weight of each key; dashed: a tenth")
+            + svg.caption("key")
         )
 
     def bars(self) -> str:
@@ -109,13 +112,11 @@ class DragScores(LiveFigure):
         )
 
     def words(self) -> str:
-        """Return the two largest weights, the entropy and the effective positions."""
-        p = self.weights
-        scores = ", ".join(svg.reading(score) for score in self.scores if score > -np.inf)
+        """Return the lead of the best score, and the two largest weights."""
+        best, second = np.sort(self.scores)[:-3:-1]
+        runner_up, top = np.sort(self.weights)[-2:]
         division = f"divided by {DIVISOR}" if self.divided else "not divided"
-        runner_up, top = np.sort(p)[-2:]
         return (
-            f"Scores {scores}, {division}: the largest weight is {top:.3f}, the next "
-            f"{runner_up:.3f}; the entropy is {abs(entropy(p)):.3f} nats, and the row has "
-            f"{effective_positions(p):.2f} effective positions."
+            f"A lead of {svg.reading(best - second)}, {division}: the best key gets {top:.3f} of "
+            f"the weight, the next {runner_up:.3f}."
         )

@@ -79,14 +79,9 @@ function render({ model, el }) {
     });
     const spread = divided ? 1 : d_k;
     const onset = 2 * Math.log(n_keys);
-    const tops = rows.map(({ weights }) => weights[0]);
-    const between = (values, digits) =>
-      `${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)}`;
-    return `Width ${d_k}, ${n_keys} keys, ${divided ? "" : "not "}divided: the mean of σ² ` +
-      `is ${spread} and 2 ln n is ${onset.toFixed(1)}, so the average row is ` +
-      `${spread > onset ? "beyond" : "short of"} the line. The top key gets ` +
-      `${means[line][column]} of the weight on average; in these five rows it gets ` +
-      `${between(tops, 3)}, and they use ${between(positions, 1)} effective positions.`;
+    return `Width ${d_k}, ${n_keys} keys, ${divided ? "" : "not "}divided: ` +
+      `${spread > onset ? "beyond" : "short of"} the line; ` +
+      `top key ${means[line][column]} on average.`;
   });
 }
 

@@ -49,6 +49,8 @@ DIVIDED = (
 CELL, FULL = 40, 36
 WIDE, HIGH = CELL * len(WIDTHS), CELL * len(KEYS)
 ROWS, TOP, THICK, GAP = 5, 8, 26, 4
+REGIONS = svg.name("alive", "spread out", 0, 0) + svg.name("frozen", "frozen", 100, 0)
+REGIONS += svg.name("onset", "d<sub>k</sub> = 2 ln n", 46, 0)
 
 
 class FreezingMap(LiveFigure):
@@ -71,7 +73,8 @@ class FreezingMap(LiveFigure):
 
     Notes
     -----
-    Shown in the chapter on saturation. The map holds means over random rows, and its line is
+    The surprise: to undo a doubling of the width, the number of keys has to be squared. Shown in
+    the chapter on saturation. The map holds means over random rows, and its line is
     `attnlib.freezing_width`.
 
     Examples
@@ -137,24 +140,21 @@ class FreezingMap(LiveFigure):
             + f'<g class="mark" transform="translate({x} {y})">{outlined(MARK)}</g>'
         )
         tapped = f' data-tap="d_k n_keys" data-means="{means}"'
+        drawn = svg.picture(plane, WIDE, HIGH, self.words(), arm, stretched=False, more=tapped)
         rows = svg.path("axis", frames) + svg.path("bars", self.cuts())
         return (
             '<div class="freezing-map"><div class="freezing-plane">'
-            + svg.aside("map-heads", svg.spans(["keys n", "d<sub>k</sub> = 2 ln n"]))
+            + svg.upright("number of keys n")
             + svg.aside("map-counts", svg.spans(reversed(KEYS)))
-            + svg.picture(plane, WIDE, HIGH, self.words(), arm, stretched=False, more=tapped)
+            + f'<div class="figure-plot">{drawn}{svg.aside("figure-names", REGIONS)}</div>'
             + svg.aside("map-widths", svg.spans(WIDTHS))
-            + svg.caption(
-                "head width d<sub>k</sub>; the area of a square is the mean weight of the top key, "
-                "a full cell all of the weight; shaded: beyond the dashed line"
-            )
+            + svg.caption("head width d<sub>k</sub>")
+            + svg.remark("Area: mean weight of the top key; a full cell is all of the weight.")
             + '</div><div class="freezing-rows">'
-            + svg.aside("map-heads", svg.spans(["five rows", "exp H"]))
+            + svg.aside("map-heads", svg.spans(["five random rows", "effective positions"]))
             + svg.picture(rows, WIDE, CELL * ROWS, kind=arm)
             + svg.aside("figure-keys", svg.spans(self.positions()))
-            + svg.caption(
-                "the weight of each row, cut into its top eight keys; empty: all other keys"
-            )
+            + svg.remark("Each row: its weight, cut into the top eight keys; empty: all others.")
             + "</div></div>"
         )
 
@@ -183,16 +183,12 @@ class FreezingMap(LiveFigure):
         return [f"{value:.1f}" for value in effective_positions(self.weights)]
 
     def words(self) -> str:
-        """Return on which side of the line the point lies, and the largest weights."""
-        onset, spread = freezing_width(self.n_keys), 1 if self.divided else self.d_k
-        tops, positions = self.weights[:, 0], effective_positions(self.weights)
+        """Return on which side of the line the point lies, and the mean largest weight."""
+        spread = 1 if self.divided else self.d_k
+        side = "beyond" if spread > freezing_width(self.n_keys) else "short of"
         return (
             f"Width {self.d_k}, {self.n_keys} keys, {'' if self.divided else 'not '}divided: "
-            f"the mean of σ² is {spread} and 2 ln n is {onset:.1f}, so the average row is "
-            f"{'beyond' if spread > onset else 'short of'} the line. The top key gets "
-            f"{self.mean_top:g} of the weight on average; in these five rows it gets "
-            f"{tops.min():.3f} to {tops.max():.3f}, and they use "
-            f"{positions.min():.1f} to {positions.max():.1f} effective positions."
+            f"{side} the line; top key {self.mean_top:g} on average."
         )
 
 

@@ -4,7 +4,6 @@ const WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const KEYS = [2, 4, 16, 64, 256, 1024];
 const [WIDE, HIGH, TOP, DECADES, APART, LOWEST] = [600, 240, 1, 12, 17, 230];
 const STEP = WIDE / (WIDTHS.length - 1);
-const WHO = { query: "The query of a row of", key: "One key of" };
 
 const height = (value) => (HIGH * (TOP - Math.log10(value))) / DECADES;
 const power = (exponent) =>
@@ -56,11 +55,7 @@ export default moving(["receiver", "n_keys", "d_k"], (state, el) => {
     names[i].lastChild.textContent = end === HIGH ? " ↓" : "";
     names[i].setAttribute("style", `left:${left}%;top:${top}%`);
   });
-  const said = ["Not divided", "Divided"].map((arm, i) => {
-    const [low, median, high, mean, around, about] = arms[i][at];
-    return `${arm}: median ${readingOf(median, 3)} ± ${around}%, ` +
-      `mean ${readingOf(mean, 3)} ± ${about}%, ` +
-      `eight in ten from ${readingOf(low, 2)} to ${readingOf(high, 2)}.`;
-  });
-  return `${WHO[receiver]} ${n_keys} keys, width ${d_k}. ${said.join(" ")}`;
+  const [, median, , mean, around, about] = arms[0][at];
+  return `Not divided, width ${d_k}: the median is ${readingOf(median, 3)} ± ${around}%, ` +
+    `the mean ${readingOf(mean, 3)} ± ${about}%.`;
 });

@@ -110,7 +110,8 @@ class GradientQuantiles(LiveFigure):
 
     Notes
     -----
-    Shown in the chapter on gradients, which derives both lengths. Drawn ahead with
+    The surprise: without the division the median falls and the mean stays. Shown in the chapter on
+    gradients, which derives both lengths. Drawn ahead with
     `attnlib.sample_query_gradients` and `attnlib.sample_key_gradients`, and kept in a table.
     """
 
@@ -154,15 +155,16 @@ class GradientQuantiles(LiveFigure):
         plot = f"{svg.path('grid', grid)}{svg.axes(WIDE, HIGH)}{here}{arms}"
         widths = svg.labels((svg.number(100 * place(d_k) / WIDE), d_k) for d_k in WIDTHS[::2])
         return (
-            f'<div class="figure-fan">{svg.aside("figure-ticks", svg.spans(map(power, TICKS)))}'
+            svg.upright("length of the gradient")
+            + f'<div class="figure-fan">{svg.aside("figure-ticks", svg.spans(map(power, TICKS)))}'
             f'<div class="figure-plot">{svg.picture(plot, WIDE, HIGH, self.words())}'
             f"{svg.aside('figure-names', self.names())}</div>"
             f"{svg.aside('figure-places', widths)}</div>"
-        ) + svg.caption(
-            "length of the gradient against head width d<sub>k</sub>; "
-            "squares: not divided, dots: divided; solid: median, dashed: mean; "
-            "bands: eight in ten; ↓: goes on below. Sampled: ± two standard errors, up to "
-            f"{table()['ends within percent']}% at a band's ends"
+            + svg.caption("head width d<sub>k</sub>")
+            + svg.remark(
+                "Bands: eight in ten lengths; ↓: goes on below. Sampled: ± two standard errors, "
+                f"up to {table()['ends within percent']}% at a band's ends."
+            )
         )
 
     def drawn(self, lengths: np.ndarray) -> str:
@@ -200,14 +202,9 @@ class GradientQuantiles(LiveFigure):
         return "".join(names)
 
     def words(self) -> str:
-        """Return median, mean and the ends of the band of both arms at the width chosen."""
-        who = {"query": "The query of a row of", "key": "One key of"}[self.receiver]
-        arms = (
-            f"{arm.capitalize()}: median {reading_of(median, 3)} ± {around:.0f}%, mean "
-            f"{reading_of(mean, 3)} ± {about:.0f}%, eight in ten from {reading_of(low, 2)} to "
-            f"{reading_of(high, 2)}."
-            for arm, (low, median, high, mean, around, about) in zip(
-                NAMES, self.cells[:, WIDTHS.index(self.d_k)], strict=True
-            )
+        """Return median and mean without the division at the width chosen."""
+        _, median, _, mean, around, about = self.cells[0, WIDTHS.index(self.d_k)]
+        return (
+            f"Not divided, width {self.d_k}: the median is {reading_of(median, 3)} ± {around:.0f}%,"
+            f" the mean {reading_of(mean, 3)} ± {about:.0f}%."
         )
-        return f"{who} {self.n_keys} keys, width {self.d_k}. {' '.join(arms)}"

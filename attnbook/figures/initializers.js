@@ -39,9 +39,8 @@ function row(variance) {
 }
 
 export default moving(["scheme", "d_model", "d_k", "cosine"], (state, el) => {
-  const { scheme, d_model, d_k, cosine } = state;
   const all = variances(state);
-  const chosen = table.schemes.indexOf(scheme);
+  const chosen = table.schemes.indexOf(state.scheme);
   const names = [...el.querySelectorAll(".figure-rules span")];
   names.forEach((name, place) => name.classList.toggle("chosen", place === chosen));
   const part = (name, d) => outline(el, `svg .${name}`, d);
@@ -53,14 +52,10 @@ export default moving(["scheme", "d_model", "d_k", "cosine"], (state, el) => {
   part("errors", each(([, mean, error], top) =>
     `M${number(across(mean - 2 * error))} ${top + middle}H${number(across(mean + 2 * error))}`));
   part("dots", dotsAt(all.map(([, mean], place) => [across(mean), ROW * place + middle])));
-  const p = row(all[chosen][0]);
-  part("bars", rootBars(p, WIDE, HIGH));
+  part("bars", weightBars(row(all[chosen][0]), WIDE, HIGH));
   const more = all[chosen].map((value) => value * (1 + 1e-9));
   const places = 3 - Math.floor(Math.log10(more[0]));
   const [expected, mean, error] = more.map((value) => value.toFixed(places));
-  return `${names[chosen].textContent}, model width ${d_model}, head width ${d_k}, cosine ` +
-    `${cosine}: the variance is predicted as ${expected} and sampled as ${mean} ± ${error} ` +
-    `in ${table.draws} draws. A row of ${KEYS} such logits has ` +
-    `${effectivePositions(p).toFixed(1)} effective positions; its largest weight is ` +
-    `${Math.max(...p).toFixed(2)}.`;
+  return `${names[chosen].textContent}: variance ${expected} predicted, ` +
+    `${mean} ± ${error} sampled.`;
 });

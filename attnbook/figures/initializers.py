@@ -14,7 +14,7 @@ from attnbook.figures import _svg as svg
 from attnbook.figures._base import HERE, LiveFigure, presets, slider
 from attnbook.figures._draws import normals
 from attnlib.initialization import INITIALIZERS, predict_variances, sample_logit_variances
-from attnlib.softmax import effective_positions, softmax
+from attnlib.softmax import softmax
 
 SCHEMES = {
     "multihead_attention": "nn.MultiheadAttention",
@@ -85,10 +85,10 @@ class Initializers(LiveFigure):
 
     Notes
     -----
-    Shown in the chapter on initialization. Predictions are those of `attnlib.predict_variances`.
-    What is beside them was sampled by `attnlib.sample_logit_variances`, in 8 draws of weights and
-    of 64 tokens for each state, and is kept in a table that ``python tools/initializers.py``
-    writes.
+    The surprise: nine rules start powers of ten apart, and some of them depend on a width. Shown in
+    the chapter on initialization. Predictions are those of `attnlib.predict_variances`. What is
+    beside them was sampled by `attnlib.sample_logit_variances`, in 8 draws of weights and of 64
+    tokens for each state, and is kept in a table that ``python tools/initializers.py`` writes.
 
     Examples
     --------
@@ -171,19 +171,18 @@ class Initializers(LiveFigure):
             + svg.path("errors", self.error_bars())
             + svg.path("dots", self.dots())
         )
-        weights = svg.root_row(self.weights, WIDE, HIGH)
+        weights, even = svg.weight_row(self.weights, WIDE, HIGH), svg.even_share(KEYS)
         return (
             f'<div class="figure-starts">{svg.aside("figure-rules", names)}'
             f"{svg.picture(plot, WIDE, rows, self.words())}{svg.aside('figure-scale', scale)}</div>"
-            + svg.caption(
-                "variance of the logits within a row; stroke: "
-                f"predicted; dot: sampled, {DRAWS} draws; line: two standard errors, rough ones"
+            + svg.caption("variance of the logits")
+            + svg.remark(
+                f"Stroke: predicted within a row. Dot: sampled in {DRAWS} draws, with two (rough) "
+                "standard errors. Below: weights of logits with the predicted variance."
             )
-            + svg.panel(weights, WIDE, HIGH, "", "divided", ["1", "0.25", "0"])
-            + svg.caption(
-                "weights of 16 logits with the predicted variance, on an axis of square roots; "
-                "dashed: an even share"
-            )
+            + svg.upright("attention weight")
+            + svg.panel(weights, WIDE, HIGH, "", "divided", ["1", "0.5", "0"], even)
+            + svg.caption("key")
         )
 
     def marks(self) -> str:
@@ -209,17 +208,11 @@ class Initializers(LiveFigure):
         )
 
     def words(self) -> str:
-        """Return the variance of the chosen rule, predicted and sampled, and what a row gets."""
-        variance, p = self.predicted[self.scheme], self.weights
+        """Return the variance of the chosen rule, predicted and sampled."""
+        variance = self.predicted[self.scheme]
         # a little more, as exact fractions of powers of two lie where rounding may go either way
         places = 3 - math.floor(math.log10(variance * (1 + 1e-9)))
         expected, mean, error = (
             f"{value * (1 + 1e-9):.{places}f}" for value in (variance, *self.sampled[self.scheme])
         )
-        return (
-            f"{SCHEMES[self.scheme]}, model width {self.d_model}, head width {self.d_k}, cosine "
-            f"{self.cosine:g}: the variance is predicted as {expected} and sampled as {mean} ± "
-            f"{error} in {DRAWS} draws. A row of {KEYS} such logits has "
-            f"{effective_positions(p):.1f} effective positions; its largest weight is "
-            f"{p.max():.2f}."
-        )
+        return f"{SCHEMES[self.scheme]}: variance {expected} predicted, {mean} ± {error} sampled."

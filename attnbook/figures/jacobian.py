@@ -43,6 +43,7 @@ class JacobianFigure(LiveFigure):
 
     Notes
     -----
+    The surprise: two equal weights react more than four, and one alone does not react at all.
     Shown in the chapter on gradients.
     """
 
@@ -87,14 +88,15 @@ class JacobianFigure(LiveFigure):
             + svg.path("falls", self.squares(rising=False))
             + svg.path("even", f"M{svg.number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW - 8}")
         )
+        drawn = svg.picture(plot, WIDE, 5 * ROW, self.words(), "jacobian", stretched=False)
+        names = svg.name("beside", "even row", 100 * EVEN / LARGEST, 90)
         return (
             f'<div class="figure-matrix">{svg.aside("figure-heads", svg.spans(heads))}'
             f"{svg.aside('figure-rows', svg.spans(rows))}"
-            f"{svg.picture(plot, WIDE, 5 * ROW, self.words(), 'jacobian', stretched=False)}</div>"
-        ) + svg.caption(
-            "Each square shows by its area how the weight of its row "
-            "answers to the (multiplied) logit of its column: filled, it rises; outlined, it "
-            "falls. Bottom bar: the sum of the squared entries; dashed: four equal weights."
+            f'<div class="figure-plot">{drawn}{svg.aside("figure-names", names)}</div></div>'
+        ) + svg.remark(
+            "A square is how much the weight of its row answers to the (multiplied) logit of its "
+            "column: filled, it rises; outlined, it falls."
         )
 
     def bars(self) -> str:
@@ -118,12 +120,10 @@ class JacobianFigure(LiveFigure):
         return "".join(corners)
 
     def words(self) -> str:
-        """Return the weights, the squared norm and the largest entry on the diagonal."""
-        *others, last = (f"{weight:.2f}" for weight in self.weights)
+        """Return the largest weight, and the sum of the squared entries."""
         return (
-            f"Weights {', '.join(others)} and {last}: the squared entries of the Jacobian add up "
-            f"to {self.reaction:.3f}, its squared Frobenius norm; the largest entry on its "
-            f"diagonal is {self.jacobian.diagonal().max():.3f}."
+            f"The largest weight is {self.weights.max():.2f}; the squared entries add up to "
+            f"{self.reaction:.3f}."
         )
 
 

@@ -85,7 +85,7 @@ export default moving(["row", "keys_read", "block_size", "draw"], (state, el) =>
   outline(outputs, ".dots", dots(keys, 0, keys_read));
   const reached = history.map(({ weighted, total }) => weighted / total / 100);
   outline(outputs, ".limit", levels(reached, ends));
-  logits.parentNode.querySelectorAll(".figure-ticks span").forEach((tick, place) => {
+  logits.closest(".figure-panel").querySelectorAll(".figure-ticks span").forEach((tick, place) => {
     tick.textContent = minus(String(raised + TICKS[place]));
   });
   const { factor, added } = now;
@@ -99,22 +99,22 @@ export default moving(["row", "keys_read", "block_size", "draw"], (state, el) =>
   });
   el.querySelector("tbody th span").textContent = keys_read ? factor.toFixed(4) : "–";
 
-  const everything = `all ${KEYS} keys give ${whole.toFixed(2)}`;
-  if (!keys_read) {
-    return "No key has been read: the largest logit so far is −∞, both sums are zero, and " +
-      `there is no output yet; ${everything}, the dashed line.`;
-  }
+  const names = el.querySelectorAll(".figure-names span");
+  const named = (name, text, level) => {
+    name.textContent = keys_read ? text : "";
+    putName(name, 1, 100 * (1 - (level ?? 0)));
+  };
+  named(names[0], "largest so far", history[0] && up(history[0].peak));
+  named(names[1], "output so far", reached[0]);
+  names[2].textContent = `all ${KEYS} keys: ${whole.toFixed(2)}`;
+  putName(names[2], 100, 100 - whole);
+  if (!keys_read) return "No key has been read: both sums are zero, and there is no output yet.";
   const first = begun + 1;
   const block = first < keys_read ? `Keys ${first} to ${keys_read}` : `Key ${first}`;
-  const rise = now.peak - before.peak;
-  let change = "the largest logit stays, and so does what was kept";
+  let change = "the largest logit and both sums stay";
   if (!begun) change = "nothing was kept before";
-  else if (rise) {
-    change = `the largest logit rises by ${rise.toFixed(1)}, so what was kept is ` +
-      `multiplied by ${factor.toFixed(4)} and no key read again`;
+  else if (now.peak > before.peak) {
+    change = `a new largest logit, both sums times ${factor.toFixed(4)}`;
   }
-  const output = now.weighted / now.total;
-  const apart = Math.abs(output - exact(keys.slice(0, keys_read)));
-  return `${block}: ${change}. The output so far, ${output.toFixed(2)}, differs from ` +
-    `attention over all keys read by ${apart.toFixed(10)}; ${everything}.`;
+  return `${block}: ${change}, output ${(now.weighted / now.total).toFixed(2)}.`;
 });

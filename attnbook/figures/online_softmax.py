@@ -51,7 +51,8 @@ class OnlineSoftmax(LiveFigure):
 
     Notes
     -----
-    Shown in the chapter on implementation. What is kept of the keys read is what
+    The surprise: a new largest logit is mended by one factor, no key is read again, and the output
+    is exact. Shown in the chapter on implementation. What is kept of the keys read is what
     `attnlib.online_attention` returns for them, and it is compared with
     `attnlib.scaled_dot_product_attention`.
 
@@ -150,6 +151,7 @@ class OnlineSoftmax(LiveFigure):
     def picture(self) -> str:
         """Return the logits, what each adds to the sum, the values, and what is kept."""
         heights = (self.logits - self._raised + 6) / 12
+        everything = self.exact(KEYS)
         steps = [self.kept(end) for end in self.ends]
         terms = np.exp(self.logits[: self.keys_read] - self.now.peak)
         earlier = np.exp(self.logits[: self.begun] - self.before.peak)
@@ -169,24 +171,29 @@ class OnlineSoftmax(LiveFigure):
             + svg.axes(WIDE, HIGH)
         )
         outputs = (
-            svg.path("even", f"M0 {svg.number(HIGH - self.exact(KEYS))}H{WIDE}")
+            svg.path("even", f"M0 {svg.number(HIGH - everything)}H{WIDE}")
             + svg.path("unread", self.dots(self.keys_read, KEYS))
             + svg.path("dots", self.dots(0, self.keys_read))
             + svg.path("limit", self.levels(reached / 100))
             + svg.axes(WIDE, HIGH)
         )
+        largest = named("start", "largest so far", (raised + 6) / 12)
+        whole = named("under", "output so far", reached / 100)
+        whole += svg.name("above", f"all {KEYS} keys: {everything:.2f}", 100, 100 - everything)
         ticks = [svg.minus(str(self._raised + tick)) for tick in TICKS]
         return (
             '<div class="figure-online">'
-            + svg.panel(logits, WIDE, HIGH, self.words(), "logits", ticks)
-            + svg.caption(
-                "logits; line: the largest so far; broad bars: this block, thin: read before, "
-                "dashed: not yet read"
-            )
+            + svg.upright("logit")
+            + svg.panel(logits, WIDE, HIGH, self.words(), "logits", ticks, largest)
+            + svg.upright("term of the sum ℓ")
             + svg.panel(added, WIDE, HIGH, "", "terms", ["1", "0.5", "0"])
-            + svg.caption("what each adds to ℓ; dashed: before this block")
-            + svg.panel(outputs, WIDE, HIGH, "", "outputs", ["100", "50", "0"])
-            + svg.caption("dots: values; line: output so far; dashed: at the end")
+            + svg.upright("value")
+            + svg.panel(outputs, WIDE, HIGH, "", "outputs", ["100", "50", "0"], whole)
+            + svg.caption("key")
+            + svg.remark(
+                "Broad: this block. Thin: read before. Dashed bars: not yet read, or the term "
+                "before this block."
+            )
             + self.ledger()
             + "</div>"
         )
@@ -234,19 +241,15 @@ class OnlineSoftmax(LiveFigure):
         return (
             f'<table class="figure-keys"><thead><tr><td></td>{heads}</tr></thead>'
             f"<tbody>{rows}</tbody></table>"
-        ) + svg.caption(
+        ) + svg.remark(
             "<i>ℓ</i> adds up e<sup>s−m</sup>, <i>o</i> adds up e<sup>s−m</sup><i>v</i>; "
             "the output is <i>o</i>/<i>ℓ</i>"
         )
 
     def words(self) -> str:
-        """Return what the last block did to the sums kept, and the output beside the exact one."""
-        everything = f"all {KEYS} keys give {self.exact(KEYS):.2f}"
+        """Return what the last block did to the sums kept, and the output so far."""
         if not self.keys_read:
-            return (
-                "No key has been read: the largest logit so far is −∞, both sums are zero, and "
-                f"there is no output yet; {everything}, the dashed line."
-            )
+            return "No key has been read: both sums are zero, and there is no output yet."
         before, now = self.before, self.now
         first, last = self.begun + 1, self.keys_read
         block = f"Keys {first} to {last}" if first < last else f"Key {first}"
@@ -254,17 +257,10 @@ class OnlineSoftmax(LiveFigure):
         if not self.begun:
             change = "nothing was kept before"
         elif rise:
-            change = (
-                f"the largest logit rises by {rise:.1f}, so what was kept is multiplied by "
-                f"{np.exp(-rise):.4f} and no key read again"
-            )
+            change = f"a new largest logit, both sums times {np.exp(-rise):.4f}"
         else:
-            change = "the largest logit stays, and so does what was kept"
-        apart = abs(now.output - self.exact(self.keys_read))
-        return (
-            f"{block}: {change}. The output so far, {now.output:.2f}, differs from attention "
-            f"over all keys read by {apart:.10f}; {everything}."
-        )
+            change = "the largest logit and both sums stay"
+        return f"{block}: {change}, output {now.output:.2f}."
 
 
 def bars(heights: np.ndarray, first: int, end: int, broad: int) -> str:
@@ -273,6 +269,12 @@ def bars(heights: np.ndarray, first: int, end: int, broad: int) -> str:
         svg.bar(ROOM * key + (ROOM - broad) // 2, HIGH, broad, HIGH * heights[key])
         for key in range(first, end)
     )
+
+
+def named(kind: str, name: str, heights: np.ndarray) -> str:
+    """Return the name of steps at the first of them, or nothing if there is none."""
+    level = heights[0] if heights.size else 0
+    return svg.name(kind, name if heights.size else "", 1, 100 * (1 - level))
 
 
 def shown(value: float, digits: int) -> str:

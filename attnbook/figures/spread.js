@@ -128,15 +128,18 @@ function render({ model, el }) {
       : `Sum on the diagonal (${d_k}): ${signed(own, 2)}; ` +
         `sum off it (${off}): ${signed(sum(products.flat()) - own, 2)}.`;
 
+    const edge = el.querySelector(".figure-names span");
+    putName(edge, (100 * across(1)) / WIDE, 8);
+    const root = divided ? "" : `√${d_k} = ±`;
+    edge.textContent = `±${root}${Number(deviation.toPrecision(3))}`;
     const shown = scores.map((x) => x * deviation);
     const mean = sum(shown) / pairs;
     const variance = sum(shown.map((z) => (z - mean) ** 2)) / (pairs - 1);
-    const spread = deviation ** 2 * Math.sqrt((6 / d_k + 2) / pairs);
-    return `Width ${d_k}, ${pairs} pairs, ${divided ? `divided by √${d_k}` : "not divided"}: ` +
-      `mean ${withError(mean, deviation / Math.sqrt(pairs))}, ` +
-      `variance ${withError(variance, spread)}; exactly 0 and ${(deviation ** 2).toFixed(0)}, ` +
-      `so the standard deviation is ${deviation.toFixed(2)}. ` +
-      `Too far out to be drawn: ${pairs - sum(counts)}.`;
+    const error = deviation ** 2 * Math.sqrt((6 / d_k + 2) / pairs);
+    const outside = pairs - sum(counts);
+    return `${pairs} scores${divided ? ` divided by √${d_k}` : ""}: ` +
+      `variance ${withError(variance, error)}, exactly ${(deviation ** 2).toFixed(0)}.` +
+      (outside ? ` Farther out: ${outside}.` : "");
   });
 }
 

@@ -43,7 +43,9 @@ class Spread(LiveFigure):
 
     Notes
     -----
-    Shown in the chapter on variance and in the chapter of exercises. The first four components are
+    The surprise: sixteen times the width makes scores four times as large, since products of
+    different terms cancel. Shown in the chapter on variance and in the chapter of
+    exercises. The first four components are
     drawn one by one. What the others add is drawn by its exact law: given the query it is the
     length of the query's further part times one normal number, and the squared length of two
     normal components is -2 log U with U uniform. The exact density is :func:`attnlib.score_pdf`.
@@ -119,7 +121,10 @@ class Spread(LiveFigure):
 
     def picture(self) -> str:
         """Return bars, exact density and standard deviation, and the table of products."""
+        arm = svg.ARMS[self.divided]
         left, right = (svg.number(self.across(side)) for side in (-1, 1))
+        names = svg.name("beside", self.edge(), 100 * self.across(1) / WIDE, 8)
+        names += svg.name("above line", "exact density", 100, 26)
         plot = (
             svg.path("bars", self.bars())
             + svg.path("even", f"M{left} 0V{HIGH}M{right} 0V{HIGH}")
@@ -127,13 +132,11 @@ class Spread(LiveFigure):
             + svg.path("axis", f"M0 {HIGH}H{WIDE}")
         )
         return (
-            svg.panel(plot, WIDE, HIGH, self.words(), svg.ARMS[self.divided], ["0.8", "0.4", "0"])
+            svg.upright("share per standard deviation")
+            + svg.panel(plot, WIDE, HIGH, self.words(), arm, ["0.8", "0.4", "0"], names)
             + '<div class="figure-panel figure-keys figure-scores" aria-hidden="true">'
             + f'<div class="figure-ticks">0.8</div>{svg.spans(self.places())}</div>'
-            + svg.caption(
-                "score; height: share per standard deviation, up to 0.8; "
-                "solid line: exact; dashed: one standard deviation"
-            )
+            + svg.caption("score")
             + self.table()
         )
 
@@ -144,6 +147,11 @@ class Spread(LiveFigure):
     def places(self) -> list[str]:
         """Return the labels of the level axis: its ends, and thirds between."""
         return [svg.minus(f"{END * third // 3}") for third in range(-3, 4)]
+
+    def edge(self) -> str:
+        """Return the standard deviation, which is the name of the dashed lines."""
+        root = "" if self.divided else f"√{self.d_k} = ±"
+        return f"±{root}{self.deviation:.3g}"
 
     def bars(self) -> str:
         """Return the outlines of the bars, cut at the top, where there are scores."""
@@ -177,12 +185,11 @@ class Spread(LiveFigure):
             f'<div class="figure-products">{svg.aside("figure-keys across", names)}'
             f"{svg.aside('figure-keys down', names)}"
             f"{svg.picture(plot, side, side, kind='products', stretched=False)}"
-            + svg.caption(
-                "The undivided score is the sum of its terms "
-                "T<sub>i</sub> = q<sub>i</sub>k<sub>i</sub>. Area of a square: the mean of "
-                "T<sub>i</sub>T<sub>j</sub>. Filled: positive; outlined: negative."
+            + svg.remark(
+                "Mean of T<sub>i</sub>T<sub>j</sub> with T<sub>i</sub> = q<sub>i</sub>k<sub>i</sub>"
+                " as an area, filled if positive. The undivided score is the sum of its terms."
             )
-            + f'<p class="figure-axis count">{self.caption()}</p></div>'
+            + f'<p class="figure-axis figure-note count">{self.caption()}</p></div>'
         )
 
     def names(self) -> list[str]:
@@ -227,17 +234,15 @@ class Spread(LiveFigure):
         )
 
     def words(self) -> str:
-        """Return mean and variance with their errors, the exact ones, and what is not drawn."""
-        z, variance = self.scores, self.deviation**2
+        """Return the variance with its error beside the exact one, and what is not drawn."""
+        variance, outside = self.deviation**2, self.pairs - self.counts.sum()
         kurtosis = score_moments(self.d_k).excess_kurtosis
-        mean = with_error(z.mean(), self.deviation / np.sqrt(self.pairs))
-        spread = with_error(z.var(ddof=1), variance * np.sqrt((kurtosis + 2) / self.pairs))
-        division = f"divided by √{self.d_k}" if self.divided else "not divided"
-        return (
-            f"Width {self.d_k}, {self.pairs} pairs, {division}: mean {mean}, variance {spread}; "
-            f"exactly 0 and {variance:.0f}, so the standard deviation is {self.deviation:.2f}. "
-            f"Too far out to be drawn: {self.pairs - self.counts.sum()}."
+        error = variance * np.sqrt((kurtosis + 2) / self.pairs)
+        said = (
+            f"{self.pairs} scores{' divided by √' + str(self.d_k) if self.divided else ''}: "
+            f"variance {with_error(self.scores.var(ddof=1), error)}, exactly {variance:.0f}."
         )
+        return f"{said} Farther out: {outside}." if outside else said
 
 
 def bars_per_deviation(pairs: int) -> int:

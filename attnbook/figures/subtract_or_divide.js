@@ -5,7 +5,6 @@ const [WIDE, ROWS] = [640, [10, 30, 50]];
 const [PLACES, DISTANCES] = [[-10, 110], [-3.25, 0.25]];
 
 const across = (value, [low, high]) => (WIDE * (value - low)) / (high - low);
-const signed = (value) => minus(number(value));
 
 const dots = (values, ends) => dotsAt(values.map((value, key) => [across(value, ends), ROWS[key]]));
 
@@ -32,10 +31,13 @@ export default moving(["subtracted", "divisor"], ({ subtracted, divisor }, el) =
   outline(apart, ".stems", stems(distances));
   outline(apart, ".dots", dots(distances, DISTANCES));
   outline(weights, ".bars", bars(p));
-  const ratio = first ? `is ${minus((second / first).toFixed(3))}` : "does not exist";
-  return `${subtracted} subtracted, then divided by ${divisor}: the scores are ` +
-    `${signed(first)}, ${signed(second)} and ${signed(third)}, ` +
-    `the gaps ${signed(second - first)} and ${signed(third - second)}. ` +
-    `The ratio of the second score to the first ${ratio}. The weights are ` +
-    `${p[0].toFixed(3)}, ${p[1].toFixed(3)} and ${p[2].toFixed(3)}.`;
+  const names = weights.parentNode.querySelectorAll(".figure-names span");
+  p.forEach((weight, key) => {
+    names[key].textContent = weight.toFixed(3);
+    putName(names[key], 100 * weight, (100 * ROWS[key]) / 60);
+  });
+  const ratio = first
+    ? `is ${minus((second / first).toFixed(3))} times the first`
+    : "has no ratio to zero";
+  return `The second score ${ratio}; the third key gets ${p[2].toFixed(3)} of the weight.`;
 });

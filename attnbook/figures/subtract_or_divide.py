@@ -39,18 +39,12 @@ def signed(value: float) -> str:
     return svg.minus(svg.number(value))
 
 
-def listed(values: Sequence[float] | np.ndarray) -> str:
-    """Return three numbers as a sentence has them."""
-    first, second, third = map(signed, values)
-    return f"{first}, {second} and {third}"
-
-
-def axis(ticks: Sequence[float], ends: tuple[float, float], shown: str) -> str:
-    """Return the labels of an axis, each below its place, and what the axis shows."""
+def axis(ticks: Sequence[float], ends: tuple[float, float]) -> str:
+    """Return the labels of an axis, each below its place."""
     named = svg.labels(
         (svg.number(100 * across(tick, ends) / WIDE), signed(tick)) for tick in ticks
     )
-    return svg.aside("figure-places", named) + svg.caption(shown)
+    return svg.aside("figure-places", named)
 
 
 class SubtractOrDivide(LiveFigure):
@@ -79,6 +73,7 @@ class SubtractOrDivide(LiveFigure):
 
     Notes
     -----
+    The surprise: subtracting changes the ratios and no weight, dividing the weights and no ratio.
     Shown in the chapter on the divisor.
     """
 
@@ -123,12 +118,15 @@ class SubtractOrDivide(LiveFigure):
         )
         keys = ("first", "second", "third")
         parts = (
+            svg.upright("scores"),
             svg.panel(where, WIDE, HIGH, self.words(), arm, keys),
-            axis((0, 50, 100), PLACES, "the scores where they lie; dashed: zero"),
+            axis((0, 50, 100), PLACES),
+            svg.upright("distance from the largest"),
             svg.panel(apart, WIDE, HIGH, "", arm, keys),
-            axis((-3, -2, -1, 0), DISTANCES, "magnified: distance from the largest"),
-            svg.panel(bars, WIDE, HIGH, "", arm, keys),
-            axis((0, 0.5, 1), SHARES, "weights; dashed: an even share"),
+            axis((-3, -2, -1, 0), DISTANCES),
+            svg.upright("attention weights"),
+            svg.panel(bars, WIDE, HIGH, "", arm, keys, self.names()),
+            axis((0, 0.5, 1), SHARES),
         )
         return f'<div class="figure-strips">{"".join(parts)}</div>'
 
@@ -151,15 +149,17 @@ class SubtractOrDivide(LiveFigure):
             for weight, row in zip(self.weights, ROWS, strict=True)
         )
 
+    def names(self) -> str:
+        """Return the weights in digits, at the ends of their bars, and the name of the line."""
+        return "".join(
+            svg.name("beside", f"{weight:.3f}", 100 * weight, 100 * row / HIGH)
+            for weight, row in zip(self.weights, ROWS, strict=True)
+        ) + svg.name("beside share", "even share", 100 / 3, -7)
+
     def words(self) -> str:
-        """Return the scores, the gaps, the ratio of the first two scores, and the weights."""
-        z, p = self.treated, self.weights
-        first, second, third = p
-        gaps = " and ".join(map(signed, np.diff(z)))
-        # adding 0.0 takes the sign off a zero
-        ratio = svg.minus(f"is {z[1] / z[0] + 0.0:.3f}") if z[0] else "does not exist"
-        return (
-            f"{self.subtracted} subtracted, then divided by {self.divisor}: the scores are "
-            f"{listed(z)}, the gaps {gaps}. The ratio of the second score to the first {ratio}. "
-            f"The weights are {first:.3f}, {second:.3f} and {third:.3f}."
-        )
+        """Return the ratio of the first two scores, and the largest weight."""
+        z = self.treated
+        ratio = "has no ratio to zero"
+        if z[0]:  # adding 0.0 takes the sign off a zero
+            ratio = svg.minus(f"is {z[1] / z[0] + 0.0:.3f} times the first")
+        return f"The second score {ratio}; the third key gets {self.weights[2]:.3f} of the weight."

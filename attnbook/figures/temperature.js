@@ -5,7 +5,6 @@ const [WIDE, HIGH] = [640, 200];
 function steps(weights) {
   const room = WIDE / weights.length;
   const levels = weights
-    .map(Math.sqrt)
     .map((height, place) => `V${number(HIGH * (1 - height))}H${number(room * (place + 1))}`);
   return `M0 ${HIGH}${levels.join("")}`;
 }
@@ -18,9 +17,6 @@ export default moving(["ratio", "d_k", "n_keys", "draw"], ({ ratio, d_k, n_keys,
   const svg = el.querySelector("svg");
   drawRow(svg, p, WIDE, HIGH, true);
   outline(svg, ".limit", steps(row(1)));
-  return `Width ${d_k}, τ = ${ratio}·√${d_k} = ${(ratio * Math.sqrt(d_k)).toFixed(2)}, ` +
-    `${n_keys} keys: largest weight ${p[0].toFixed(3)}, entropy ${entropy(p).toFixed(2)} ` +
-    `of at most ${Math.log(n_keys).toFixed(2)} nats, ` +
-    `${effectivePositions(p).toFixed(1)} effective positions. ` +
-    `The query is ${reach.toFixed(2)}·√${d_k} long.`;
+  return `τ = ${ratio}·√${d_k} = ${(ratio * Math.sqrt(d_k)).toFixed(2)}: largest weight ` +
+    `${p[0].toFixed(3)}, ${effectivePositions(p).toFixed(1)} effective positions of ${n_keys}.`;
 });

@@ -8,12 +8,13 @@ import traitlets
 from attnbook.figures import _svg as svg
 from attnbook.figures._base import LiveFigure, another_draw, slider
 from attnbook.figures._draws import normals
-from attnlib.softmax import effective_positions, entropy, softmax
+from attnlib.softmax import effective_positions, softmax
 
 RATIOS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10)
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 KEYS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 WIDE, HIGH = 640, 200
+TYPICAL = "query √d<sub>k</sub> long"
 
 
 class Temperature(LiveFigure):
@@ -45,6 +46,7 @@ class Temperature(LiveFigure):
 
     Notes
     -----
+    The surprise: the temperature moves every weight, and the width at a fixed τ/√d_k hardly any.
     Shown in the chapter on temperature.
     """
 
@@ -85,10 +87,13 @@ class Temperature(LiveFigure):
 
     def picture(self) -> str:
         """Return a bar for each key, the row of the typical query and the even share as lines."""
-        plot = svg.root_row(self.weights, WIDE, HIGH, between=svg.path("limit", self.steps()))
-        return svg.panel(plot, WIDE, HIGH, self.words(), "divided", svg.ROOT_TICKS) + svg.caption(
-            "weights, the largest first, on an axis of square roots; "
-            "solid line: a query exactly √d<sub>k</sub> long; dashed: an even share"
+        between = svg.path("limit", self.steps())
+        plot = svg.weight_row(self.weights, WIDE, HIGH, between)
+        names = svg.even_share(self.n_keys) + svg.name("above line", TYPICAL, 100, 12)
+        return (
+            svg.upright("attention weight")
+            + svg.panel(plot, WIDE, HIGH, self.words(), "divided", svg.SHARE_TICKS, names)
+            + svg.caption("keys, best match first")
         )
 
     def steps(self) -> str:
@@ -96,17 +101,15 @@ class Temperature(LiveFigure):
         room = WIDE / self.n_keys
         levels = (
             f"V{svg.number(HIGH * (1 - height))}H{svg.number(room * (place + 1))}"
-            for place, height in enumerate(np.sqrt(self.limit))
+            for place, height in enumerate(self.limit)
         )
         return f"M0 {HIGH}{''.join(levels)}"
 
     def words(self) -> str:
-        """Return temperature, largest weight, entropy, effective positions and the length."""
+        """Return the temperature, the largest weight and the effective positions."""
         p = self.weights
         return (
-            f"Width {self.d_k}, τ = {self.ratio:g}·√{self.d_k} = "
-            f"{self.ratio * np.sqrt(self.d_k):.2f}, {self.n_keys} keys: largest weight "
-            f"{p.max():.3f}, entropy {entropy(p):.2f} of at most {np.log(self.n_keys):.2f} nats, "
-            f"{effective_positions(p):.1f} effective positions. "
-            f"The query is {self.reach:.2f}·√{self.d_k} long."
+            f"τ = {self.ratio:g}·√{self.d_k} = {self.ratio * np.sqrt(self.d_k):.2f}: largest "
+            f"weight {p.max():.3f}, {effective_positions(p):.1f} effective positions of "
+            f"{self.n_keys}."
         )

@@ -5,10 +5,6 @@ const [LINES, HEADS, LENGTH, FACTOR, FINE, CELL] = [12, 4, 24, 8, 200, 10];
 const MODELS = ["divided", "undivided"];
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const SWITCHES = ["Take this head’s division away", "Give this head the division"];
-const SAID = [
-  ["Trained with the division.", "Trained with the division, which this head now lacks."],
-  ["Trained without the division.", "Trained without the division, which this head now gets."],
-];
 
 const read = (text, place) =>
   64 * DIGITS.indexOf(text[2 * place]) + DIGITS.indexOf(text[2 * place + 1]);
@@ -59,15 +55,13 @@ function render({ model, el }) {
       bar.setAttribute("style", `height:${share.textContent || 0}%`);
       letter.textContent = line[i] === " " ? "·" : line[i];
     });
-    const top = row.map((weight, i) => [weight, i]).sort(([a], [b]) => b - a).slice(0, 3)
-      .map(([weight, i]) => `${percent(weight)}% on ${named(line[i])} (${i + 1})`).join(", ");
+    const best = row.indexOf(Math.max(...row));
     const change = switched ? head + 1 : 0;
     const place = ((how * (HEADS + 1) + change) * LINES + at) * LENGTH + position - 1;
     const [before, now] = [losses[how][0], losses[how][change]];
-    return `${SAID[how][Number(switched)]} ${state.head[0].toUpperCase()}${state.head.slice(1)}, ` +
-      `from ${named(line[position - 1])} (${position}): ${top}. Next, the model expects ` +
-      `${named(expected[place])} (${read(sure, place)}%). Its loss on other code ` +
-      `${switched ? `goes from ${before} to ${now}` : `is ${before}`} nats a character.`;
+    return `${percent(row[best])}% on ${named(line[best])}; the model expects ` +
+      `${named(expected[place])} (${read(sure, place)}%). ` +
+      `Loss: ${switched ? `${before} to ${now}` : before}.`;
   });
   keys.addEventListener("click", ({ target }) => {
     const cell = target.closest(".trained-keys > span");

@@ -13,19 +13,13 @@ import traitlets
 
 from attnbook.chapters.trained_head import LINES, MODELS, trained_model
 from attnbook.figures import _svg as svg
-from attnbook.figures._base import LiveFigure, slider
+from attnbook.figures._base import LiveFigure, slider, switch
 from attnlib import softmax
 
 HEADS = ("layer 1, head 1", "layer 1, head 2", "layer 2, head 1", "layer 2, head 2")
 PLACES = tuple(range(1, len(LINES[0]) + 1))
 TRAINED = {"divided": "trained with the division", "undivided": "trained without it"}
 SWITCHES = {"divided": "Take this head’s division away", "undivided": "Give this head the division"}
-SAID = {
-    ("divided", False): "Trained with the division.",
-    ("divided", True): "Trained with the division, which this head now lacks.",
-    ("undivided", False): "Trained without the division.",
-    ("undivided", True): "Trained without the division, which this head now gets.",
-}
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 FINE, FARTHEST = 200, 64 * 64 - 1
 """Divided scores are kept as so many parts of one below the largest of their row."""
@@ -142,7 +136,8 @@ class TrainedHead(LiveFigure):
 
     Notes
     -----
-    Shown on the page on the language model. ``make trained-head`` trains both models anew.
+    The surprise: a trained head whose division is taken away looks at one character, and the loss
+    rises. Shown on the page on the language model. ``make trained-head`` trains both models anew.
     """
 
     state: ClassVar[tuple[str, ...]] = ("line", "head", "position", "model", "switched")
@@ -172,8 +167,7 @@ class TrainedHead(LiveFigure):
             + self._choice("head", "Head", {head: head for head in HEADS})
             + self._choice("model", "Model", TRAINED)
             + slider("position", "Look from character", PLACES, self.position)
-            + '<label class="switch"><input type="checkbox" name="switched"'
-            f"{' checked' if self.switched else ''}> <span>{SWITCHES[self.model]}</span></label>"
+            + switch("switched", SWITCHES[self.model], self.switched)
         )
 
     def _choice(self, name: str, label: str, options: dict[str, str]) -> str:
@@ -201,10 +195,10 @@ class TrainedHead(LiveFigure):
             f'<div class="trained {arm}" data-late="{html.escape(data())}">'
             f"{svg.aside('trained-keys', self.cells())}"
             f'<div class="trained-map">{heads}{heads}{drawn}</div></div>'
-        ) + svg.caption(
-            "Above: the weights of the framed character on itself and on those before it, in "
-            "percent; what comes later is not seen. Below: the same for every character, a row "
-            "each; area is weight. A dot is a space."
+        ) + svg.remark(
+            "Above: the framed character's weights in percent, on itself and on those before it. "
+            "Below: every character's, a row each; area is weight. A dot is a space; the loss "
+            "is that on other code, in nats."
         )
 
     def cells(self) -> str:
@@ -231,22 +225,17 @@ class TrainedHead(LiveFigure):
         )
 
     def words(self) -> str:
-        """Return the largest weights, what the model expects next, and its loss."""
+        """Return the largest weight, what the model expects next, and its loss."""
         what, line = kept(self.model), LINES.index(self.line)
         change = HEADS.index(self.head) + 1 if self.switched else 0
         row = self.weights[self.position - 1, : self.position]
-        top = ", ".join(
-            f"{percent(row[place])}% on {named(self.line[place])} ({place + 1})"
-            for place in np.argsort(-row, kind="stable")[:3]
-        )
+        best = int(row.argmax())
         at = (change, line, self.position - 1)
         before, now = what.losses[0], what.losses[change]
-        loss = f"goes from {before:.2f} to {now:.2f}" if self.switched else f"is {before:.2f}"
+        loss = f"{before:.2f} to {now:.2f}" if self.switched else f"{before:.2f}"
         return (
-            f"{SAID[self.model, self.switched]} {self.head.capitalize()}, from "
-            f"{named(self.line[self.position - 1])} ({self.position}): {top}. Next, the model "
-            f"expects {named(what.expected[at])} ({what.sure[at]}%). "
-            f"Its loss on other code {loss} nats a character."
+            f"{percent(row[best])}% on {named(self.line[best])}; the model expects "
+            f"{named(what.expected[at])} ({what.sure[at]}%). Loss: {loss}."
         )
 
 

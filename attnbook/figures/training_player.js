@@ -67,12 +67,11 @@ function render({ model, el }) {
       part("cells", cells(run.maps[place]));
       part("band", `M${at("low")} ${y}H${at("high")}`);
       part("middle", `M${at("median")} ${y - 7}v14`);
-      const rate = `rate ${reading(run.rate)}`;
-      el.querySelector(`.training-map.${kind} output`).textContent = rate;
-      return `${name}, loss ${run.loss[place].toFixed(4)}, ${run.right[place].toFixed(2)} of the ` +
-        `weight on right keys, ‖p‖² ${run.square[place].toFixed(2)}`;
+      el.querySelector(`.training-map.${kind} output`).textContent =
+        `${run.right[place].toFixed(2)} on right keys`;
+      return `${run.loss[place].toFixed(4)} ${name}`;
     });
-    return `Width ${d_k}, ${optimizer}, step ${step}: ${arms.join("; ")}.`;
+    return `Step ${step}: loss ${arms.join(", ")}.`;
   });
   const stop = player(model, el);
   return () => {

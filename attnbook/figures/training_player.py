@@ -58,7 +58,8 @@ class TrainingPlayer(LiveFigure):
 
     Notes
     -----
-    Shown in the chapter on training. The runs are those of
+    The surprise: the undivided wide head finds the right group and stays on one of its keys; the
+    divided one shares. Shown in the chapter on training. The runs are those of
     :func:`attnlib.training.train_together`; the reference losses are those of
     :func:`attnlib.group_mean.reference_losses`.
 
@@ -118,12 +119,11 @@ class TrainingPlayer(LiveFigure):
         return (
             f'<div class="training-room"><div class="training">{self.losses()}{maps}'
             f"{self.gradients()}</div></div>"
-        ) + svg.caption(
-            "Recorded runs of one seed. Dotted: the loss of the best "
-            "multiple of zero, of the mean of all tokens, of one right token; losses above 1.25 "
-            "lie at the top. Maps: one test sequence, asked for each of its eight tags, a row "
-            "each, on its 32 keys; area is weight, and frames hold the four right keys. ‖p‖² is 1 "
-            "for a single key, 0.25 for four even shares."
+        ) + svg.remark(
+            "Recorded runs of one seed. Dotted: losses of the best multiple of zero, of the mean "
+            "of all tokens, of one right token; those above 1.25 lie at the top. Maps: one test "
+            "sequence, a row for each of its eight tags; area is weight, and frames hold the four "
+            "right keys."
         )
 
     def losses(self) -> str:
@@ -154,7 +154,7 @@ class TrainingPlayer(LiveFigure):
     def map_of(self, arm: int) -> str:
         """Return the attention map of an arm."""
         kind, name = list(ARMS.items())[arm]
-        rate = svg.reading(self.measured("rate")[arm])
+        right = self.measured("right")[arm][self.place]
         frames = "".join(
             f"M{CELL * GROUP * row} {CELL * row}h{CELL * GROUP}v{CELL}h{-CELL * GROUP}z"
             for row in range(ROWS)
@@ -162,7 +162,7 @@ class TrainingPlayer(LiveFigure):
         plot = svg.path("frames", frames) + svg.path(f"{kind} cells", self.cells(arm))
         return (
             f'<div class="training-map {kind}"><p class="training-title figure-axis">'
-            f'<span class="{kind}">{name}</span>, <output>rate {rate}</output></p>'
+            f'<span class="{kind}">{name}</span>, <output>{right:.2f} on right keys</output></p>'
             f"{svg.picture(plot, CELL * KEYS, CELL * ROWS)}</div>"
         )
 
@@ -184,8 +184,8 @@ class TrainingPlayer(LiveFigure):
         powers = range(SHORTEST, LONGEST + 1, 2)
         grid = "".join(f"M{svg.number(along(power))} 0V{BANDS}" for power in powers)
         return (
-            '<div class="training-gradients"><p class="training-title">length of the gradient by '
-            "the query: 5%, median, 95%</p>"
+            '<div class="training-gradients"><p class="training-title">length of the gradient: '
+            "5%, median, 95%</p>"
         ) + plotted(
             ((0.25 + 0.5 * arm, name) for arm, name in enumerate(ARMS.values())),
             svg.picture(svg.path("axis", grid) + bands, WIDE, BANDS),
@@ -205,15 +205,9 @@ class TrainingPlayer(LiveFigure):
         return f"M{low} {y}H{high}", f"M{middle} {y - 7}v14"
 
     def words(self) -> str:
-        """Return loss, weight on right keys and squared norm of the weights of both arms."""
-        arms = (
-            f"{name}, loss {loss[self.place]:.4f}, {right[self.place]:.2f} of the weight on right "
-            f"keys, ‖p‖² {square[self.place]:.2f}"
-            for name, loss, right, square in zip(
-                ARMS.values(), *map(self.measured, ("loss", "right", "square")), strict=True
-            )
-        )
-        return f"Width {self.d_k}, {self.optimizer}, step {self.step}: {'; '.join(arms)}."
+        """Return the loss of both arms."""
+        undivided, divided = (loss[self.place] for loss in self.measured("loss"))
+        return f"Step {self.step}: loss {undivided:.4f} not divided, {divided:.4f} divided."
 
 
 def across(step: int) -> float:

@@ -18,11 +18,13 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
+from attnbook.tokens import COLORS
+
 PALETTE = {
-    "scaled": "#0072B2",
-    "unscaled": "#D55E00",
+    "scaled": COLORS["divided"][0],
+    "unscaled": COLORS["undivided"][0],
     "theory": "#333333",
-    "third": "#009E73",
+    "third": COLORS["other"][0],
     "fourth": "#440055",
     "faint": "#999999",
 }

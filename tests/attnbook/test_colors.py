@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnbook import figures
+from attnbook import figures, tokens
+from attnbook.figures._base import style_source
 from attnbook.plots import style
+from tools import swatches
 
 pytestmark = pytest.mark.not_for_mutants
 
@@ -53,6 +55,7 @@ AT_A_GLANCE = 10.0
 # The dark variant of pictures is made of the light one by turning lightness round, which brings
 # blue and green nearer to each other; their lines and markers differ.
 IN_THE_DARK = 8.0
+WHITE = "#ffffff"
 STYLES = Path(figures.__file__).parent
 
 
@@ -165,18 +168,19 @@ def test_the_colors_of_pictures_stay_apart():
     assert close_pairs(dark, IN_THE_DARK) == []
 
 
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colors by WCAG 2."""
+    low, high = sorted(TO_XYZ[1] @ linear(rgb(color)) + 0.05 for color in (one, other))
+    return high / low
+
+
 def test_the_palette_can_be_seen_on_white():
     """WCAG 2 asks for a contrast of 3 to 1 for graphics; "faint" is for what may be missed."""
     for name, color in style.PALETTE.items():
-        assert contrast(color) >= (2.5 if name == "faint" else 3), name
-    assert min(map(contrast, style.GRAYS)) >= 3
+        assert contrast(color, WHITE) >= (2.5 if name == "faint" else 3), name
+    assert min(contrast(gray, WHITE) for gray in style.GRAYS) >= 3
     for color in (*style.PALETTE.values(), *style.GRAYS):
-        assert contrast(style.readable(color)) >= 4.5, "of words"
-
-
-def contrast(color: str) -> float:
-    """Return how far a color is from white, as WCAG measures it."""
-    return 1.05 / (TO_XYZ[1] @ linear(rgb(color)) + 0.05)
+        assert contrast(style.readable(color), WHITE) >= 4.5, "of words"
 
 
 def test_the_maps_of_the_arms_have_their_hues_and_equal_steps_of_light():
@@ -200,10 +204,60 @@ def test_a_palette_with_a_close_pair_is_noticed():
     ]
 
 
-@pytest.mark.parametrize(
-    ("sheet", "names"),
-    [("_style.css", "figure-divided|figure-undivided"), ("ask.css", "ask-right|ask-wrong")],
-)
-def test_the_colors_of_figures_that_move_stay_apart(sheet, names):
-    for palette in variants(sheet, names):
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+class TestTokens:
+    @pytest.mark.parametrize(
+        ("together", "wanted"),
+        [
+            (("undivided", "divided", "other"), AT_A_GLANCE),
+            (("undivided", "divided"), 2 * AT_A_GLANCE),
+            (("query", "key", "value"), 2 * AT_A_GLANCE),
+        ],
+    )
+    def test_colors_that_meet_in_a_picture_stay_apart(self, mode, together, wanted):
+        palette = {name: rgb(tokens.COLORS[name][mode]) for name in together}
+        assert close_pairs(palette, wanted) == []
+
+    def test_they_can_be_seen_on_their_grounds(self, mode):
+        """WCAG 2 asks for 3 to 1 for graphics and 4.5 to 1 for letters."""
+        inks = {name: ink[2 + mode] for name, ink in tokens.INKS.items()}
+        for ground in (inks["ground"], inks["surface"]):
+            for name, both in tokens.COLORS.items():
+                assert contrast(both[mode], ground) >= 3, (name, ground)
+            for name in ("text", "line"):
+                assert contrast(inks[name], ground) >= 4.5, (name, ground)
+
+
+def test_a_figure_has_them_as_variables():
+    for name, both in tokens.COLORS.items():
+        found = re.findall(rf"--figure-{name}: (#[0-9a-f]{{6}});", style_source())
+        assert found == list(both), name
+
+
+def test_dark_colors_are_for_screens_without_colors_of_the_system():
+    """On paper and on a white ground the light ones hold, whatever the page's theme."""
+    _, dark = tokens.style().split("@media ")
+    assert dark.startswith("screen and (forced-colors: none) {\n:is(html[data-theme=")
+    assert all(both[1] in dark for both in tokens.COLORS.values())
+
+
+def test_the_verdicts_on_answers_stay_apart():
+    for palette in variants("ask.css", "ask-right|ask-wrong"):
         assert close_pairs(palette, 2 * AT_A_GLANCE) == []
+
+
+def test_the_picture_in_contributing_shows_them_as_they_are():
+    """After a change: ``python tools/swatches.py``."""
+    assert swatches.PICTURE.read_text("utf-8") == swatches.drawn()
+    assert swatches.PICTURE.stat().st_size <= 10_000
+
+
+def test_a_color_is_written_in_one_place():
+    """Styles and modules of figures use tokens; ask.css alone has colors of its own."""
+    own = {
+        path.name
+        for path in STYLES.iterdir()
+        if path.suffix in {".css", ".js"}
+        and re.search(r"#[0-9a-f]{6}\b", path.read_text(encoding="utf-8"))
+    }
+    assert own == {"ask.css"}

@@ -100,12 +100,13 @@ class TestPicture:
 
     def test_the_words_are_numbers_of_the_rows_shown(self, state):
         figure = FreezingMap(**state)
-        tops = figure.weights.max(axis=1)
-        used = effective_positions(figure.weights)
-        assert f" {tops.min():.3f} to {tops.max():.3f}, and" in figure.words()
-        assert f" {used.min():.1f} to {used.max():.1f} effective" in figure.words()
-        assert f" 2 ln n is {2 * np.log(figure.n_keys):.1f}," in figure.words()
-        assert f" {figure.mean_top:g} of the weight on average" in figure.words()
+        start = f"Width {figure.d_k}, {figure.n_keys} keys, "
+        start += "divided: " if figure.divided else "not divided: "
+        beyond = (1 if figure.divided else figure.d_k) > 2 * np.log(figure.n_keys)
+        assert figure.words() == (
+            f"{start}{'beyond' if beyond else 'short of'} the line; "
+            f"top key {figure.mean_top:g} on average."
+        )
         positions = [f"<span>{effective_positions(row):.1f}</span>" for row in figure.weights]
         assert "".join(positions) in figure.picture()
 

@@ -139,7 +139,7 @@ class TestSurprise:
         was, shrunk = corners(earlier)[:, 1], corners(now)[:, 1]
         assert len(was) == len(shrunk) == 12
         np.testing.assert_allclose(shrunk, end.factor * was, atol=0.01)
-        assert "rises by 2.0, so what was kept is multiplied by 0.1353" in end.words()
+        assert "a new largest logit, both sums times 0.1353," in end.words()
 
     @pytest.mark.parametrize("block_size", BLOCKS)
     def test_each_key_is_read_once(self, block_size):
@@ -232,12 +232,13 @@ class TestWords:
         figure = at(row, keys_read, block_size)
         words = figure.words()
         whole = scipy.special.softmax(figure.logits) @ figure.contents
-        assert f"all 16 keys give {whole:.2f}" in words
+        assert f">all 16 keys: {whole:.2f}<" in figure.picture()
         if keys_read:
-            *_, output, apart, _, _ = map(parsed, NUMBER.findall(words))
-            assert output == pytest.approx(figure.now.output, abs=0.00501)
-            assert apart == 0
-            assert "by 0.0000000000;" in words
+            *_, output = map(parsed, NUMBER.findall(words))
+            seen = slice(keys_read)
+            exact = scipy.special.softmax(figure.logits[seen]) @ figure.contents[seen]
+            assert figure.now.output == pytest.approx(exact, abs=1e-10)
+            assert output == pytest.approx(exact, abs=0.00501)
             first = figure.begun + 1
             assert words.startswith(
                 f"Keys {first} to {keys_read}:" if first < keys_read else f"Key {first}:"
@@ -250,6 +251,6 @@ class TestWords:
             rises = figure.logits[:keys_read].max() > figure.logits[: figure.begun].max(
                 initial=-math.inf
             )
-            said = "rises by" in figure.words()
+            said = "a new largest logit" in figure.words()
             assert said == (rises and figure.begun > 0)
             assert ("nothing was kept before" in figure.words()) == (figure.begun == 0)

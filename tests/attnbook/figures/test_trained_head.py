@@ -127,7 +127,7 @@ class TestTheFigure:
         found = trained_model("undivided").found["validation"]
         given = figures.TrainedHead(model="undivided", head="layer 1, head 2", switched=True)
         before, now = found["as trained"], found["one head switched"][1]
-        assert f"goes from {before:.2f} to {now:.2f} nats" in given.words()
+        assert f"Loss: {before:.2f} to {now:.2f}." in given.words()
         assert not given.divides or given.model == "undivided"
 
     def test_it_and_its_data_are_light(self) -> None:

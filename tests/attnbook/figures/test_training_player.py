@@ -224,11 +224,10 @@ class TestThePicture:
     def test_the_words_are_what_was_recorded(self):
         figure = figures.TrainingPlayer(step=1000, d_k=64, adam=True)
         found = [float(one) for one in re.findall(r"(?<![\w.])\d+\.\d+", figure.words())]
-        wanted = [
-            figure.measured(name)[arm][-1] for arm in (0, 1) for name in ("loss", "right", "square")
-        ]
-        assert found == wanted
-        assert figure.words().startswith("Width 64, Adam, step 1000: not divided, loss ")
+        assert found == [loss[-1] for loss in figure.measured("loss")]
+        assert figure.words().startswith("Step 1000: loss ")
+        named = re.findall(r"<output>(.*?) on right keys</output>", figure.picture())
+        assert named == [f"{right[-1]:.2f}" for right in figure.measured("right")]
 
     def test_each_reference_has_its_name_at_its_height(self):
         named = re.findall(r'top:([\d.]+)%">(\w[\w ]*) ([\d.]+)<', STATES[0].losses())
