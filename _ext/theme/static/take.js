@@ -12,42 +12,36 @@ const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^
 /* States as text, such as d_k:256,n_keys:64. Whatever comes from outside is compared with what a
    control can be, and goes no further if it is something else. */
 
+const SWITCHED = new Map([[null, "off"], [false, "off"], [true, "on"]]);
 const written = (value) =>
-  typeof value === "string" ? slug(value) : { null: "off", true: "on", false: "off" }[value] ?? `${value}`;
+  SWITCHED.get(value) ?? (typeof value === "string" ? slug(value) : String(value));
 const readState = (text) => new Map(text.split(",").map((part) => part.split(":")));
 const writeState = (state) => [...state].map((pair) => pair.join(":")).join(",");
 
 /** For each trait that a control sets, the function from a text to its value or undefined. */
-function traitsOf(form) {
+function traitsOf(el) {
   const among = (values) => (text) => values.find((value) => written(value) === text);
+  const within = (shape, low, high) => (text) =>
+    shape.test(text) && low <= Number(text) && Number(text) <= high ? Number(text) : undefined;
   const traits = new Map();
-  for (const { name, type, dataset, options } of form.elements) {
+  for (const { name, type, dataset, options } of el.querySelector("form").elements) {
     if (!name) continue;
     if (dataset.stops) traits.set(name, among(JSON.parse(`[${dataset.stops}]`)));
     else if (type === "checkbox") traits.set(name, among([false, true]));
     else if (options) traits.set(name, among([...options].map(({ value }) => value)));
-    else if (name === "draw") {
-      traits.set(name, (text) => (/^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined));
-    }
+    else if (name === "draw") traits.set(name, within(/^\d+$/, 1, 9999));
+  }
+  // scores of the head that were pulled, by the number of their key
+  for (const [place, { min, max }] of el.querySelectorAll(".grip input").entries()) {
+    traits.set(`pulled.${place + 1}`, within(/^-?\d+(\.\d)?$/, min, max));
   }
   return traits;
 }
 
-/** The states of figures in the address by their names, and what else is there. */
-function query(names) {
-  const [states, others] = [new Map(), []];
-  for (const part of location.search.slice(1).split("&").filter(Boolean)) {
-    const [name, text = ""] = part.split("=");
-    if (!names.has(name)) others.push(part);
-    else {
-      try {
-        states.set(name, decodeURIComponent(text));
-      } catch {
-        states.set(name, ""); // what cannot be read
-      }
-    }
-  }
-  return { states, others };
+/** The value of a trait, or of one part of it. */
+function valueOf(get, trait) {
+  const [name, part] = trait.split(".");
+  return part ? get(name)?.[part] : get(name);
 }
 
 function kept() {
@@ -67,22 +61,31 @@ function keep(state) {
 }
 
 const figures = new Map();
+const arrived = !("whole" in document.documentElement.dataset); // and did not come back
 let timer;
 
 /** What differs from the page's own state. */
 function changes({ model, own, traits }) {
-  const changed = [...traits.keys()].filter((trait) => model?.get(trait) !== own[trait]);
-  return new Map(model ? changed.map((trait) => [trait, written(model.get(trait))]) : []);
+  const changed = new Map();
+  for (const trait of model ? traits.keys() : []) {
+    const value = valueOf(model.get, trait);
+    if (value !== undefined && value !== valueOf((name) => own[name], trait)) {
+      changed.set(trait, written(value));
+    }
+  }
+  return changed;
 }
 
 /** Write down how the figures are, a moment after the last change. */
 function settle() {
   clearTimeout(timer);
   timer = undefined;
-  const { states, others } = query(figures);
+  const parts = location.search.slice(1).split("&").filter((part) =>
+    part && !figures.get(part.split("=")[0])?.model); // without data what is asked for waits
   for (const [name, figure] of figures) {
-    if (!figure.model) continue; // its data have not come, so what is asked for waits
-    states.set(name, writeState(changes(figure)));
+    if (!figure.model) continue;
+    const text = writeState(changes(figure));
+    if (text) parts.push(`${name}=${text}`);
     if (!HEADS.includes(figure.kind)) continue;
     const moved = CARRIED.filter((trait) => figure.model.get(trait) !== figure.seen[trait]);
     if (!moved.length) continue;
@@ -94,9 +97,8 @@ function settle() {
     }
     keep(state);
   }
-  const parts = [...states].filter(([, text]) => text).map((pair) => pair.join("="));
   const url = new URL(location.href);
-  url.search = [...others, ...parts].join("&");
+  url.search = parts.join("&");
   try {
     if (url.href !== location.href) history.replaceState(history.state, "", url);
   } catch {
@@ -109,11 +111,15 @@ function begin(figure, asked) {
   const { el, kind, own, traits } = figure;
   figure.model = el.model;
   const carried = HEADS.includes(kind) && asked === undefined;
+  if (HEADS.includes(kind) && !carried && arrived) keep(new Map()); // a link says it all
   for (const [trait, text] of carried ? kept() : readState(asked ?? "")) {
     const value = carried && !CARRIED.includes(trait) ? undefined : traits.get(trait)?.(text);
-    if (value !== undefined) el.model.set(trait, value);
+    const [name, part] = trait.split(".");
+    if (value !== undefined) {
+      el.model.set(name, part ? { ...el.model.get(name), [part]: value } : value);
+    }
   }
-  figure.seen = carried ? Object.fromEntries(CARRIED.map((trait) => [trait, el.model.get(trait)])) : { ...own };
+  figure.seen = { ...own };
   if (changes(figure).size) settle();
 }
 
@@ -132,15 +138,17 @@ addEventListener("reset", ({ target }) => {
 /* Pictures: what is on the screen, controls aside, as one drawing that needs nothing else. */
 
 const CLEAR = "rgba(0, 0, 0, 0)";
-const PAINT = ["fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray",
-  "stroke-linecap", "stroke-linejoin", "stroke-opacity", "opacity", "vector-effect"];
 const TYPE = ["font-family", "font-size", "font-style", "font-weight"];
+const INSIDE = [...TYPE, "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray",
+  "stroke-linecap", "stroke-linejoin", "stroke-opacity", "opacity", "vector-effect", "text-anchor",
+  "dominant-baseline"];
+const SIDES = { Top: [0, 0, 1, 0], Right: [1, 0, 1, 1], Bottom: [0, 1, 1, 1], Left: [0, 0, 0, 1] };
 const pen = document.createElement("canvas").getContext("2d");
 
 /** A color as every program reads it. */
-const plain = (value) => value.replace(/^color\(srgb ([^)]*)\)$/, (_, parts) => {
-  const [red, green, blue, alpha = 1] = parts.split(/[ /]+/).map(Number);
-  return `rgba(${[red, green, blue].map((part) => Math.round(255 * part)).join(", ")}, ${alpha})`;
+const plain = (value) => value.replace(/^color\(srgb (.*)\)/, (_, parts) => {
+  const [red, green, blue, alpha = 1] = parts.split(/[ /]+/);
+  return `rgba(${[red, green, blue].map((part) => Math.round(255 * part))}, ${alpha})`;
 });
 
 function shape(name, attributes, ...children) {
@@ -150,158 +158,133 @@ function shape(name, attributes, ...children) {
   return made;
 }
 
-/** Words with the left end of their line, in the type of an element. */
-function words(text, style, x, y, wide) {
-  const type = TYPE.map((name) => [name, style.getPropertyValue(name)]);
-  const fit = wide && text.length > 1 ? { textLength: wide.toFixed(2) } : {};
-  return shape("text", { ...Object.fromEntries(type), fill: plain(style.color), x, y, ...fit }, text);
-}
-function setType(style) {
-  pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-  return pen.measureText("x");
-}
+const dressed = (made, style, names) => {
+  for (const name of names) made.setAttribute(name, plain(style.getPropertyValue(name)));
+  return made;
+};
 
 /** The lines in which a text is laid out. */
-function linesOf(node, opacity) {
-  const style = getComputedStyle(node.parentElement);
+function linesOf(text) {
+  const style = getComputedStyle(text.parentElement);
+  pen.font = `99px ${style.fontFamily}`;
+  const { fontBoundingBoxAscent: up, fontBoundingBoxDescent: down } = pen.measureText("x");
   const lines = [];
-  for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
+  for (const { 0: word, index } of text.data.matchAll(/\S+/g)) {
     const range = new Range();
-    range.setStart(node, index);
-    range.setEnd(node, index + word.length);
-    const box = range.getBoundingClientRect();
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    const { left: x, right, top, width, height } = range.getBoundingClientRect();
     const line = lines.at(-1);
-    if (!box.width) continue;
-    if (line && Math.abs(line.box.top - box.top) < 2) {
-      line.text += ` ${word}`;
-      line.right = box.right;
-    } else lines.push({ text: word, box, right: box.right });
+    if (line && Math.abs(line.top - top) < 2) {
+      line.right = right;
+      line.words += ` ${word}`;
+    } else if (width) {
+      lines.push({ x, right, top, y: top + (height * up) / (up + down), words: word });
+    }
   }
-  const { fontBoundingBoxAscent: up, fontBoundingBoxDescent: down } = setType(style);
-  return lines.map(({ text, box, right }) => {
-    const foot = box.top + (box.height * up) / (up + down);
-    const node = words(text, style, box.left, foot, right - box.left);
-    if (opacity < 1) node.setAttribute("opacity", opacity);
-    return { node, box: new DOMRect(box.left, box.top, right - box.left, box.height) };
-  });
+  return lines.map(({ x, y, right, words }) => dressed(
+    shape("text", { x, y, textLength: right - x, fill: plain(style.color) }, words), style, TYPE));
 }
 
 /** A drawing of the page with its colors and strokes written in. */
-function copied(svg, box, opacity) {
+function copyOf(svg, { x, y, width, height }) {
   const copy = svg.cloneNode(true);
   const [from, to] = [svg, copy].map((root) => [root, ...root.querySelectorAll("*")]);
   const hidden = to.filter((part, place) => {
     const style = getComputedStyle(from[place]);
-    for (const { name } of [...part.attributes]) {
-      if (/^(class|style|role|tabindex|display|aria-|data-)/.test(name)) part.removeAttribute(name);
-    }
-    for (const name of part.localName === "text" ? [...PAINT, ...TYPE, "text-anchor", "dominant-baseline"] : PAINT) {
-      part.setAttribute(name, plain(style.getPropertyValue(name)));
-    }
+    part.removeAttribute("style");
+    dressed(part, style, INSIDE);
     return style.display === "none" || style.visibility === "hidden";
   });
   hidden.forEach((part) => part.remove());
-  const { x, y, width, height } = box;
   for (const [key, value] of Object.entries({ x, y, width, height, overflow: "visible" })) {
     copy.setAttribute(key, value);
   }
-  copy.setAttribute("opacity", opacity);
-  return { node: copy, box };
+  return copy;
 }
 
 /** Ground and edges of a box. */
-function boxOf(style, { x, y, width, height }, opacity) {
-  const rx = Number.parseFloat(style.borderTopLeftRadius) || 0;
-  const box = new DOMRect(x, y, width, height);
-  const found = [];
+function boxOf(style, { x, y, width, height }) {
   const fill = plain(style.backgroundColor);
-  if (fill !== CLEAR && width && height) {
-    found.push({ node: shape("rect", { x, y, width, height, rx, fill, opacity }), box });
-  }
-  const edges = [["Top", 0, 0, 1, 0], ["Right", 1, 0, 1, 1], ["Bottom", 0, 1, 1, 1], ["Left", 0, 0, 0, 1]];
-  for (const [side, ...ends] of edges) {
-    const thick = Number.parseFloat(style[`border${side}Width`]);
-    const stroke = plain(style[`border${side}Color`]);
-    if (!thick || stroke === CLEAR) continue;
-    const [x1, y1, x2, y2] = ends.map((end, place) => (place % 2 ? y + end * height : x + end * width));
-    const dash = style[`border${side}Style`] === "dashed" ? 2 * thick : "none";
-    const line = { x1, y1, x2, y2, stroke, "stroke-width": thick, "stroke-dasharray": dash, opacity };
-    found.push({ node: shape("line", line), box });
+  const rx = Number.parseFloat(style.borderTopLeftRadius);
+  const found = fill === CLEAR ? [] : [shape("rect", { x, y, width, height, rx, fill })];
+  for (const [side, ends] of Object.entries(SIDES)) {
+    const [wide, color, kind] = ["Width", "Color", "Style"]
+      .map((what) => style[`border${side}${what}`]);
+    if (wide === "0px" || color === CLEAR) continue;
+    const [x1, y1, x2, y2] = ends
+      .map((end, place) => (place % 2 ? y + end * height : x + end * width));
+    found.push(shape("line", { x1, y1, x2, y2, stroke: plain(color), "stroke-width": wide,
+      "stroke-dasharray": kind === "dashed" ? "5 3" : "none" }));
   }
   return found;
 }
 
-/** What is drawn of a part of the page, each with where it is. */
-function partsOf(node, shade) {
-  if (node.nodeType === Node.TEXT_NODE) return linesOf(node, shade);
-  if (node.nodeType !== Node.ELEMENT_NODE || node.matches(".figure-controls, .take, input, select")) return [];
-  const style = getComputedStyle(node);
+/** What is drawn of a part of the page. */
+function partsOf(node) {
+  if (node.nodeType === Node.TEXT_NODE) return linesOf(node);
+  if (node.nodeType !== Node.ELEMENT_NODE || node.matches("form, .take, input, select")) return [];
+  const [style, mark] = [getComputedStyle(node), getComputedStyle(node, "::before")];
   const box = node.getBoundingClientRect();
-  const opacity = shade * style.opacity;
   if (style.visibility === "hidden" || style.display === "none") return [];
-  if (node.localName === "svg") return [copied(node, box, opacity)];
-  const mark = getComputedStyle(node, "::before"); // the piece of a line before a name
-  const marked = mark.content === '""' && mark.display === "inline-block";
-  const [width, height] = [mark.width, mark.height].map(Number.parseFloat);
-  const place = { width, height, y: box.y + (box.height - height) / 2,
-    x: box.x + Number.parseFloat(style.paddingLeft) + Number.parseFloat(mark.marginLeft) };
-  return [
-    ...boxOf(style, box, opacity),
-    ...(marked ? boxOf(mark, place, opacity) : []),
-    ...[...node.childNodes].flatMap((child) => partsOf(child, opacity)),
-  ];
+  if (node.localName === "svg") return [copyOf(node, box)];
+  const parts = [...boxOf(style, box), ...[...node.childNodes].flatMap(partsOf)];
+  if (mark.content === '""' && mark.display === "inline-block") { // a piece of a line before a name
+    const [width, height, before, inside] =
+      [mark.width, mark.height, mark.marginLeft, style.paddingLeft].map(Number.parseFloat);
+    const y = box.y + (box.height - height) / 2;
+    parts.push(...boxOf(mark, { x: box.x + before + inside, y, width, height }));
+  }
+  return style.opacity < 1 ? [shape("g", { opacity: style.opacity }, ...parts)] : parts;
 }
 
-const SUBSCRIPTS = { i: "ᵢ", j: "ⱼ", k: "ₖ", n: "ₙ" };
-
 /** What the controls are set to: how each is called, and what it says. */
-function settings(form) {
-  return [...form.querySelectorAll("label:not(.presets)")].map((label) => {
-    const control = label.querySelector("input, select");
-    const copy = label.cloneNode(true);
+function settings(el) {
+  return [...el.querySelectorAll("form label:not(.presets)")].map((label) => {
+    const [control, copy] = [label.querySelector("input, select"), label.cloneNode(true)];
     copy.querySelectorAll("input, select, output").forEach((part) => part.remove());
-    copy.querySelectorAll("sub").forEach((sub) => sub.replaceWith(SUBSCRIPTS[sub.textContent] ?? sub.textContent));
-    const value = control.type === "checkbox" ? (control.checked ? "on" : "off")
-      : label.querySelector("output")?.textContent ?? control.selectedOptions?.[0].textContent ?? control.value;
-    return { trait: control.name, name: copy.textContent.trim().replace(/\s+/g, " "), value };
+    copy.querySelectorAll("sub")
+      .forEach((sub) => sub.replaceWith(sub.textContent.replace("k", "ₖ")));
+    const value = control.type === "checkbox" ? written(control.checked)
+      : label.querySelector("output")?.textContent ?? control.value;
+    return { trait: control.name, text: `${copy.textContent.trim()}: ${value}` };
   });
 }
 
-/** A figure as a drawing of its own, with its settings, where it is from, and its words. */
+/** A figure as a drawing of its own, with its words, its settings and where it is from. */
 function drawing({ el, title }) {
-  const parts = [...el.children].flatMap((child) => partsOf(child, 1));
-  const edge = (side, best) => best(...parts.map(({ box }) => box[side]));
-  const [left, top] = [edge("left", Math.min), edge("top", Math.min)];
-  const [pad, line] = [16, 18];
-  const width = Math.ceil(edge("right", Math.max) - left + 2 * pad);
-  const style = getComputedStyle(el.querySelector(".figure-words"));
-  const small = { getPropertyValue: (name) => (name === "font-size" ? "12px" : style.getPropertyValue(name)), color: style.color };
-  setType({ fontStyle: style.fontStyle, fontWeight: style.fontWeight, fontFamily: style.fontFamily, fontSize: "12px" });
+  const shown = [...el.children].filter((part) => !part.matches("form, .take"));
+  const boxes = shown.map((part) => part.getBoundingClientRect());
+  const edge = (side, best) => best(...boxes.map((box) => box[side]));
+  const [left, top, pad] = [edge("left", Math.min), edge("top", Math.min), 16];
+  const wide = edge("right", Math.max) - left;
+  const said = el.querySelector(".figure-words");
+  const style = getComputedStyle(said);
   const foot = [];
-  const from = document.querySelector(".logo__title")?.textContent.trim() ?? document.title;
-  for (const text of [...settings(el.querySelector("form")).map(({ name, value }) => `${name}: ${value}`), from]) {
+  pen.font = `12px ${style.fontFamily}`;
+  const book = document.querySelector(".logo__title")?.textContent ?? document.title;
+  for (const text of [...settings(el).map((one) => one.text), book]) {
     const longer = `${foot.at(-1)} · ${text}`;
-    if (foot.length && pen.measureText(longer).width <= width - 2 * pad) foot[foot.length - 1] = longer;
+    if (foot.length && pen.measureText(longer).width < wide) foot[foot.length - 1] = longer;
     else foot.push(text);
   }
-  const end = Math.ceil(edge("bottom", Math.max) - top + pad);
-  const height = end + line * (foot.length + 0.5) + pad;
-  let ground = el;
-  while (ground && getComputedStyle(ground).backgroundColor === CLEAR) ground = ground.parentElement;
-  const fill = ground ? plain(getComputedStyle(ground).backgroundColor) : "#fff";
+  const end = edge("bottom", Math.max) - top + 2 * pad;
+  const [width, height] = [Math.ceil(wide + 2 * pad), Math.ceil(end + 18 * foot.length + pad)];
+  const ground = getComputedStyle(document.body).backgroundColor;
   const picture = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" },
-    shape("title", {}, title),
-    shape("desc", {}, el.querySelector(".figure-words").textContent),
-    shape("rect", { width, height, fill }),
-    shape("g", { transform: `translate(${pad - left} ${pad - top})` }, ...parts.map(({ node }) => node)),
-    ...foot.map((text, place) => words(text, small, pad, end + line * (place + 1.5))));
+    shape("title", {}, title), shape("desc", {}, said.textContent),
+    shape("rect", { width, height, fill: plain(ground) }),
+    shape("g", { transform: `translate(${pad - left} ${pad - top})` }, ...shown.flatMap(partsOf)),
+    ...foot.map((text, place) => shape("text", { x: pad, y: end + 18 * place + 12,
+      fill: plain(style.color), "font-family": style.fontFamily, "font-size": 12 }, text)));
   return { width, height, text: new XMLSerializer().serializeToString(picture) };
 }
 
 /** A picture, painted as a PNG. */
 async function painted(image, width, height, scale = 1) {
   await image.decode();
-  const canvas = Object.assign(document.createElement("canvas"), { width: scale * width, height: scale * height });
+  const size = { width: scale * width, height: scale * height };
+  const canvas = Object.assign(document.createElement("canvas"), size);
   const context = canvas.getContext("2d");
   context.filter = image.isConnected ? getComputedStyle(image).filter : "none"; // as in the dark
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
@@ -314,13 +297,13 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** A name that says which figure it is, and how it was set. */
+/** A name that says how the figure was set. */
 function fileName(figure) {
   const changed = changes(figure);
-  const parts = settings(figure.el.querySelector("form")).filter(({ trait }) => changed.has(trait))
-    .map(({ trait, name, value }) => slug(`${value === "on" || value === "off" ? trait : name.replace(/\S*ₖ/, "")} ${value}`));
-  if (changed.has("draw")) parts.push(`draw-${changed.get("draw")}`);
-  return ["attention", ...(parts.length ? parts : [slug(figure.kind)])].join("-").slice(0, 90);
+  const parts = settings(figure.el).filter(({ trait }) => changed.has(trait))
+    .map(({ text }) => text.replace(/\S*ₖ/, ""));
+  if (changed.has("draw")) parts.push(`draw ${changed.get("draw")}`);
+  return slug(["attention", ...(parts.length ? parts : [figure.kind])].join(" ")).slice(0, 90);
 }
 
 /* The row below each picture. */
@@ -336,7 +319,8 @@ function row(title, saving, link) {
   const said = element("span", { role: "status" });
   const room = element("div", { className: "take" }, said);
   const press = (words, label, className, act) => {
-    const button = element("button", { type: "button", className, textContent: words, ariaLabel: label });
+    const button = element("button",
+      { type: "button", className, textContent: words, ariaLabel: label });
     button.addEventListener("click", async () => {
       room.querySelector("input")?.remove();
       said.textContent = "";
@@ -357,7 +341,8 @@ function row(title, saving, link) {
       await navigator.clipboard.writeText(address);
       return "Link copied";
     } catch {
-      const field = element("input", { type: "text", readOnly: true, value: address, ariaLabel: `Link to ${title}` });
+      const field = element("input",
+        { type: "text", readOnly: true, value: address, ariaLabel: `Link to ${title}` });
       said.after(field);
       field.select();
       return "Copy this:";
@@ -378,11 +363,12 @@ for (const el of document.querySelectorAll(".live-figure:has(> .figure-controls)
   const count = [...figures.values()].filter((other) => other.kind === kind).length + 1;
   const name = count > 1 ? `${kind}.${count}` : kind;
   const own = JSON.parse(el.dataset.state);
-  const figure = { el, kind, own, title: headingOf(el), traits: traitsOf(el.querySelector("form")) };
+  const figure = { el, kind, own, title: headingOf(el), traits: traitsOf(el) };
   figures.set(name, figure);
   const saving = el.querySelector("svg") ? {
     SVG() {
-      download(new Blob([drawing(figure).text], { type: "image/svg+xml" }), `${fileName(figure)}.svg`);
+      const { text } = drawing(figure);
+      download(new Blob([text], { type: "image/svg+xml" }), `${fileName(figure)}.svg`);
     },
     async PNG() {
       const { text, width, height } = drawing(figure);
@@ -405,18 +391,22 @@ for (const figure of document.querySelectorAll("figure:has(> .plot)")) {
     const blob = await painted(image, image.naturalWidth, image.naturalHeight);
     download(blob, `${slug(title)}-${slug(figure.id.replace("fig-", ""))}.png`);
   };
-  // from a disk no page may read a picture; there the picture itself is a link, which opens it
-  figure.after(row(title, location.protocol === "file:" ? {} : { PNG: save }, () => `${here()}#${figure.id}`));
+  // a page from a disk may not read its own pictures, but open them, and a browser can save that
+  const onDisk = location.protocol === "file:";
+  const room = row(title, onDisk ? {} : { PNG: save }, () => `${here()}#${figure.id}`);
+  if (onDisk) {
+    const open = { href: image.src, target: "_blank", textContent: "Open picture" };
+    room.lastChild.before(element("a", { ...open, ariaLabel: `Open picture of ${title}` }));
+  }
+  figure.after(room);
 }
 
 /* What the address asks for. */
-const { states } = query(figures);
+const asks = new URLSearchParams(location.search);
 for (const [name, figure] of figures) {
-  const asked = states.get(name);
+  const asked = asks.get(name) ?? undefined;
   if (figure.el.model) begin(figure, asked);
   else figure.el.addEventListener("alive", () => begin(figure, asked), { once: true });
 }
-const [first] = states.keys();
-if (first && !location.hash && !("whole" in document.documentElement.dataset)) {
-  figures.get(first).el.scrollIntoView();
-}
+const first = [...asks.keys()].find((name) => figures.has(name));
+if (first && !location.hash && arrived) figures.get(first).el.scrollIntoView();
