@@ -252,7 +252,7 @@ function settings(el) {
 }
 
 /** A figure as a drawing of its own, with its words, its settings and where it is from. */
-function drawing({ el, title }) {
+function drawing({ el, title }, scale = 1) {
   const shown = [...el.children].filter((part) => !part.matches("form, .take"));
   const boxes = shown.map((part) => part.getBoundingClientRect());
   const edge = (side, best) => best(...boxes.map((box) => box[side]));
@@ -271,23 +271,29 @@ function drawing({ el, title }) {
   const end = edge("bottom", Math.max) - top + 2 * pad;
   const [width, height] = [Math.ceil(wide + 2 * pad), Math.ceil(end + 18 * foot.length + pad)];
   const ground = getComputedStyle(document.body).backgroundColor;
-  const picture = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" },
+  const size = { width: scale * width, height: scale * height };
+  const picture = shape("svg", { ...size, viewBox: `0 0 ${width} ${height}`, role: "img" },
     shape("title", {}, title), shape("desc", {}, said.textContent),
     shape("rect", { width, height, fill: plain(ground) }),
     shape("g", { transform: `translate(${pad - left} ${pad - top})` }, ...shown.flatMap(partsOf)),
     ...foot.map((text, place) => shape("text", { x: pad, y: end + 18 * place + 12,
       fill: plain(style.color), "font-family": style.fontFamily, "font-size": 12 }, text)));
-  return { width, height, text: new XMLSerializer().serializeToString(picture) };
+  for (const part of picture.querySelectorAll("[vector-effect=non-scaling-stroke]")) {
+    for (const name of ["stroke-width", "stroke-dasharray"]) {
+      part.setAttribute(name, part.getAttribute(name).replace(/[\d.]+/g, (long) => scale * long));
+    }
+  }
+  return new XMLSerializer().serializeToString(picture);
 }
 
 /** A picture, painted as a PNG. */
-async function painted(image, width, height, scale = 1) {
+async function painted(image) {
   await image.decode();
-  const size = { width: scale * width, height: scale * height };
+  const size = { width: image.naturalWidth, height: image.naturalHeight };
   const canvas = Object.assign(document.createElement("canvas"), size);
   const context = canvas.getContext("2d");
   context.filter = image.isConnected ? getComputedStyle(image).filter : "none"; // as in the dark
-  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
@@ -367,13 +373,13 @@ for (const el of document.querySelectorAll(".live-figure:has(> .figure-controls)
   figures.set(name, figure);
   const saving = el.querySelector("svg") ? {
     SVG() {
-      const { text } = drawing(figure);
-      download(new Blob([text], { type: "image/svg+xml" }), `${fileName(figure)}.svg`);
+      const blob = new Blob([drawing(figure)], { type: "image/svg+xml" });
+      download(blob, `${fileName(figure)}.svg`);
     },
     async PNG() {
-      const { text, width, height } = drawing(figure);
-      const image = element("img", { src: `data:image/svg+xml,${encodeURIComponent(text)}` });
-      download(await painted(image, width, height, 2), `${fileName(figure)}.png`);
+      const text = encodeURIComponent(drawing(figure, 2));
+      const image = element("img", { src: `data:image/svg+xml,${text}` });
+      download(await painted(image), `${fileName(figure)}.png`);
     },
   } : {};
   el.append(row(figure.title, saving, () => {
@@ -388,8 +394,7 @@ for (const figure of document.querySelectorAll("figure:has(> .plot)")) {
   const title = number ? number.replace("Fig.", "figure") : headingOf(figure);
   const save = async () => {
     image.loading = "eager";
-    const blob = await painted(image, image.naturalWidth, image.naturalHeight);
-    download(blob, `${slug(title)}-${slug(figure.id.replace("fig-", ""))}.png`);
+    download(await painted(image), `${slug(title)}-${slug(figure.id.replace("fig-", ""))}.png`);
   };
   // a page from a disk may not read its own pictures, but open them, and a browser can save that
   const onDisk = location.protocol === "file:";
@@ -409,4 +414,8 @@ for (const [name, figure] of figures) {
   else figure.el.addEventListener("alive", () => begin(figure, asked), { once: true });
 }
 const first = [...asks.keys()].find((name) => figures.has(name));
-if (first && !location.hash && arrived) figures.get(first).el.scrollIntoView();
+if (first && !location.hash && arrived) {
+  const { el } = figures.get(first);
+  for (let box = el; (box = box.closest("details:not([open])")); ) box.open = true;
+  el.scrollIntoView();
+}
