@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 FIGURE = re.compile(r'<div class="live-figure" data-figure="(\w+)"')
 LATE = re.compile(r' data-late="([^"]*)"')
-# Stands in for the model that a live notebook would provide.
+# Stands in for the model that a live notebook would provide; take.js hears when it is moved.
 STILL = """
-const still = (state, listeners = {}) => ({
+const still = (el, state, listeners = {}) => ({
   get: (name) => state[name],
   set(name, value) {
     if (state[name] === value) return;
@@ -37,12 +37,16 @@ const still = (state, listeners = {}) => ({
   },
   on: (event, listener) => (listeners[event] ??= []).push(listener),
   off() {},
-  save_changes() {},
+  save_changes: () => el.dispatchEvent(new Event("moved", { bubbles: true })),
 });
 
 /** Start a figure, or wait until it is near and its data have come. */
 function bringToLife(figure, el) {
-  const render = () => figure.render({ model: still(JSON.parse(el.dataset.state)), el });
+  const render = () => {
+    el.model = still(el, JSON.parse(el.dataset.state));
+    figure.render({ model: el.model, el });
+    el.dispatchEvent(new Event("alive"));
+  };
   const part = el.querySelector("[data-late-from]");
   if (!part) return render();
   const controls = el.querySelector("fieldset");
