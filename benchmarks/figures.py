@@ -65,13 +65,15 @@ DRAWN = """() => {
   const [{ domContentLoadedEventEnd }] = performance.getEntriesByType("navigation");
   return Math.max(painted, domContentLoadedEventEnd);
 }"""
+# What is below a figure, to take it along, is none of its controls.
+FOUND = ":is(input, select, button:not([type=submit])):not(.take *)"
 CONTROLS = """(root) =>
-  [...root.querySelectorAll("input, select, button:not([type=submit])")].map((node, place) =>
+  [...root.querySelectorAll("FOUND")].map((node, place) =>
     node.getAttribute("aria-label") || node.name || node.labels?.[0]?.textContent ||
-    node.textContent || `control ${place + 1}`)"""
+    node.textContent || `control ${place + 1}`)""".replace("FOUND", FOUND)
 MOVE = """async ([selector, place, count]) => {
   const root = document.querySelector(selector);
-  const control = root.querySelectorAll("input, select, button:not([type=submit])")[place];
+  const control = root.querySelectorAll("FOUND")[place];
   const [handlers, paints] = [[], []];
   const painted = () => new Promise((done) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
@@ -99,7 +101,7 @@ MOVE = """async ([selector, place, count]) => {
     paints.push(performance.now() - started);
   }
   return [handlers, paints];
-}"""
+}""".replace("FOUND", FOUND)
 
 
 def places(site: Path) -> dict[str, Path]:

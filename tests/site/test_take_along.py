@@ -69,6 +69,14 @@ NO_CLIPBOARD = """Object.defineProperty(navigator, "clipboard", {
   value: { writeText: () => Promise.reject(new DOMException("no", "NotAllowedError")) } });"""
 TOPS = """() => [...document.querySelectorAll("article :is(h1, h2, h3, p, .live-figure)")]
   .map((node) => Math.round(node.getBoundingClientRect().y))"""
+# By how much a row covers what is above it, whose room it has.
+COVERED = """(row) => {
+  const above = row.closest(".live-figure")
+    ? [...row.parentElement.children].filter((part) => part !== row)
+    : [row.previousElementSibling.querySelector("figcaption")];
+  return Math.max(...above.map((part) => part.getBoundingClientRect().bottom)) -
+    row.getBoundingClientRect().top;
+}"""
 OPEN = "() => document.querySelectorAll('details').forEach((box) => { box.open = true; })"
 ELEMENTS = "document.querySelectorAll('img, script, iframe, [onerror]').length"
 
@@ -483,6 +491,7 @@ class TestTheRow:
                 assert shown
                 for row in shown:
                     assert row.bounding_box()["height"] <= 44
+                    assert row.evaluate(COVERED) <= 1
                     for button in row.locator("button").all():
                         box = button.bounding_box()
                         assert min(box["width"], box["height"]) >= 44
