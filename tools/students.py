@@ -77,6 +77,7 @@ LEFT_OUT = (
     "tools/run_tests.py",
     "tools/sizes.py",
     "tools/students.py",
+    "tools/swatches.py",
 )
 OWN = "docs/students/"
 PAGES = {".md", ".ipynb"}

@@ -432,7 +432,9 @@ class Sketch(Prediction):
             f'<p class="sketch-axis">{html.escape(y_name)}</p>'
             f'<div class="figure-panel">{svg.aside("figure-ticks", ticks)}<div class="sketch-plot">'
             f'{plot}<div class="handles">{handles}</div></div></div>'
-        ) + svg.caption(f"{html.escape(x_name)}; dashed, once you commit: what came out")
+            f"{svg.caption(html.escape(x_name))}"
+            f"{svg.remark('Dashed, once you commit: what came out.')}"
+        )
 
 
 def read(value: float) -> str:
