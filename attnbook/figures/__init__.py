@@ -5,10 +5,10 @@ the same in a browser. Importing this package needs anywidget; importing attnlib
 """
 
 from attnbook.figures.ask import Ask
-from attnbook.figures.collapse import Collapse
 from attnbook.figures.drag_scores import DragScores
 from attnbook.figures.freezing_map import FreezingMap
 from attnbook.figures.gradient_quantiles import GradientQuantiles
+from attnbook.figures.head import Head
 from attnbook.figures.initializers import Initializers
 from attnbook.figures.jacobian import JacobianFigure
 from attnbook.figures.models_table import ModelsTable
@@ -23,11 +23,11 @@ from attnbook.figures.training_player import TrainingPlayer
 __all__ = [
     "Ask",
     "Choice",
-    "Collapse",
     "DragScores",
     "Estimate",
     "FreezingMap",
     "GradientQuantiles",
+    "Head",
     "Initializers",
     "JacobianFigure",
     "ModelsTable",

@@ -82,23 +82,6 @@ class TestDraws:
                 assert not np.isclose(one, other).any()
 
 
-class TestCollapse:
-    def test_weights_have_the_law_of_random_rows(self):
-        """Mean of the largest weight over many draws against the sampler: 4 standard errors."""
-        tops = np.array(
-            [figures.Collapse(draw=draw, n_keys=16).weights.max() for draw in range(1, 1001)]
-        )
-        rows = sample_row_statistics(64, 16, 4000, scale=1.0, rng=np.random.default_rng(0))
-        error = np.hypot(tops.std() / 1000**0.5, rows.max_weight.std() / 4000**0.5)
-        assert abs(tops.mean() - rows.max_weight.mean()) < 4 * error
-
-    def test_the_division_is_the_temperature(self):
-        raw, divided = (
-            figures.Collapse(d_k=64, divided=divided).weights for divided in (False, True)
-        )
-        np.testing.assert_allclose(np.diff(np.log(divided)), np.diff(np.log(raw)) / 8)
-
-
 class TestTemperature:
     @pytest.mark.parametrize(("d_k", "ratio"), [(4, 1), (64, 0.5), (64, 2)])
     def test_weights_have_the_law_of_random_rows(self, d_k, ratio):
@@ -129,7 +112,7 @@ class TestTemperature:
     def test_it_is_the_divided_row_at_one_and_the_undivided_row_at_the_inverse_root(self):
         for draw in (1, 2, 3):
             for divided, ratio in ((True, 1), (False, 0.5)):
-                row = figures.Collapse(draw=draw, d_k=4, n_keys=32, divided=divided).weights
+                row = figures.Head(draw=draw, d_k=4, n_keys=32, divided=divided).weights
                 sharp = figures.Temperature(draw=draw, d_k=4, n_keys=32, ratio=ratio).weights
                 np.testing.assert_allclose(sharp, np.sort(row)[::-1])
 
