@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
 
@@ -16,23 +15,37 @@ from attnlib.softmax import softmax
 
 VIEWS = {
     "weights": ("query", "scores", "weights"),
+    "sum": ("query", "key", "products", "walk"),
+    "exponential": ("scores", "exponentials", "weights"),
+    "gradient": ("scores", "weights", "usefulness", "gradient"),
+    "divisor": ("query", "scores", "weights"),
+    "start": ("query", "scores", "weights"),
+    "temperature": ("query", "scores", "weights"),
 }
 """The stages that each view shows, from above."""
-TITLES = {
-    "query": "Query",
-    "scores": "Scores",
-    "weights": "Weights",
-}
+DIALED = ("divisor", "start")
+"""The views that have a dial instead of the switch."""
+TITLES = {"walk": "Running sum"}
+"""What a stage is called, where it is not its own name."""
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 KEYS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 FEW = 16
 """Up to so many keys have names, numbers and a grip."""
+POWERS = (0, 0.25, 0.5, 0.75, 1)
+SIZES = (0.25, 0.5, 1, 2)
+TEMPERATURES = (0.125, 0.25, 0.5, 1, 2, 4, 8)
 WIDE = 640
 QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH = 64, 220, 130
+PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH = 80, 240, 110, 90, 150
 PITCH = 20
 """What a component takes on the screen, as long as all have room."""
 LIMIT = 40
 """Scores beyond it are cut off, with an arrow head."""
+WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT = 32, 3, 0.3
+SEEN = 0.004
+"""A smaller share has no outline."""
+POINTS = 64
+"""Of so many points at most is the walk to another key's score."""
 
 
 class Stage(NamedTuple):
@@ -44,24 +57,39 @@ class Stage(NamedTuple):
 
 
 class Head(LiveFigure):
-    """One random query and its keys, from the components to the weights.
+    """One random query and its keys, from the components to the weights, in views that grow.
 
     The components of the query and of the keys are independent standard normal numbers. A draw
-    keeps its query and the directions of its keys while the other controls move: a wider head has
-    the query's components of the narrower one and more, and more keys are added behind those that
-    are there. The surprise of the first view: nothing but the width is turned up, and one key takes
-    all.
+    keeps its query and its scores, but for the length of the query, while the other controls move:
+    a wider head has the query's components of the narrower one and more, and more keys are added
+    behind those that are there. Each view has its surprise:
+
+    - "weights": nothing but the width is turned up, and one key takes all.
+    - "sum": a sum of 64 products ends about 8 from zero, because they cancel.
+    - "exponential": the favorite's weight is one over a sum, in which hardly anything is added.
+    - "gradient": the mean follows the favorite, so that even the winner gets no gradient.
+    - "divisor": at one power alone the row stays as it is while the head gets wider.
+    - "start": components twice as large make divided scores four times as large.
+    - "temperature": a temperature undoes the division, exactly.
 
     Parameters
     ----------
     view : str
-        How far the head has grown: "weights".
+        How far the head has grown, as above.
     d_k : int
         Width of the head, one of 1, 2, 4, ..., 512.
     n_keys : int
         Number of keys, one of 2, 4, ..., 1024.
     divided : bool
-        Whether the scores are divided by √d_k.
+        Whether the scores are divided by √d_k; in the first views.
+    power : float
+        The power of d_k that divides, one of 0, 0.25, 0.5, 0.75, 1; in "divisor" and "start".
+    size : float
+        The standard deviation of all components, one of 0.25, 0.5, 1, 2; in "start".
+    temperature : float
+        The divisor over √d_k, one of 0.125, 0.25, ..., 8; in "temperature".
+    key : int
+        The key whose products are shown, from 1 to 16; in "sum", which has 16 keys.
     draw : int
         Which query and which keys.
     pulled : dict of str to float
@@ -77,14 +105,21 @@ class Head(LiveFigure):
 
     Notes
     -----
-    Shown on the landing page and in the chapters on the puzzle and on misconceptions.
+    Shown on the landing page and in the chapters, with one control more from view to view.
     """
 
-    state = ("view", "d_k", "n_keys", "divided", "draw", "pulled")
+    state = (
+        *("view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key"),
+        *("draw", "pulled"),
+    )
     view = traitlets.Enum(tuple(VIEWS), "weights").tag(sync=True)
     d_k = traitlets.Enum(WIDTHS, 64).tag(sync=True)
     n_keys = traitlets.Enum(KEYS, 16).tag(sync=True)
     divided = traitlets.Bool(default_value=False).tag(sync=True)
+    power = traitlets.Enum(POWERS, 0.5).tag(sync=True)
+    size = traitlets.Enum(SIZES, 1).tag(sync=True)
+    temperature = traitlets.Enum(TEMPERATURES, 1).tag(sync=True)
+    key = traitlets.Enum(tuple(range(1, FEW + 1)), 1).tag(sync=True)
     draw = traitlets.Int(1, min=1, max=9999).tag(sync=True)
     pulled = traitlets.Dict().tag(sync=True)
 
@@ -104,18 +139,29 @@ class Head(LiveFigure):
     @property
     def query(self) -> np.ndarray:
         """The components of the query, shape (d_k,)."""
-        return normals(self.draw, 0, self.d_k)
+        return self._scale() * normals(self.draw, 0, self.d_k)
+
+    @property
+    def key_vectors(self) -> np.ndarray:
+        """The components of the keys of the view "sum", shape (16, d_k)."""
+        # A normal vector is one along the query and another across it, which do not depend on
+        # each other; so these keys have the scores that the other views show.
+        along = self.query / np.linalg.norm(self.query)
+        free = np.array([normals(self.draw, 3 + place, self.d_k) for place in range(FEW)])
+        heights = normals(self.draw, 1, FEW) - free @ along
+        return free + heights[:, np.newaxis] * along
 
     @property
     def divisor(self) -> float:
         """What the scores are divided by."""
-        return math.sqrt(self.d_k) if self.divided else 1.0
+        return self.d_k ** self._exponent() * self._extra()
 
     @property
     def scores(self) -> np.ndarray:
         """The scores before the division, shape (n_keys,)."""
         # Given the query, scores of independent normal keys are its length times normal numbers.
-        scores = np.linalg.norm(self.query) * normals(self.draw, 1, self.n_keys)
+        reach = np.linalg.norm(self.query) * self._scale()
+        scores = reach * normals(self.draw, 1, self.n_keys)
         for place, score in self._moved().items():
             scores[place] = score
         return scores
@@ -125,14 +171,29 @@ class Head(LiveFigure):
         """The weights on the screen, shape (n_keys,)."""
         return softmax(self.scores / self.divisor)
 
+    @property
+    def usefulness(self) -> np.ndarray:
+        """How fast the loss would change as each key gains weight, shape (n_keys,)."""
+        return normals(self.draw, 2, self.n_keys)
+
     def controls(self) -> str:
         """Return the controls of the view, and the button for another draw."""
-        return (
-            slider("d_k", "Head width d<sub>k</sub>", WIDTHS, self.d_k)
-            + slider("n_keys", "Keys", KEYS, self.n_keys)
-            + switch("divided", "divide by √d<sub>k</sub>", self.divided)
-            + another_draw()
-        )
+        controls = [slider("d_k", "Head width d<sub>k</sub>", WIDTHS, self.d_k)]
+        if self.view == "sum":
+            controls.append(slider("key", "Key", range(1, FEW + 1), self.key))
+        else:
+            controls.append(slider("n_keys", "Keys", KEYS, self.n_keys))
+        if self.view in DIALED:
+            label = "Divide by d<sub>k</sub> to the power"
+            controls.append(slider("power", label, POWERS, self.power))
+        elif self.view not in {"sum", "temperature"}:
+            controls.append(switch("divided", "divide by √d<sub>k</sub>", self.divided))
+        if self.view == "start":
+            controls.append(slider("size", "Size of components", SIZES, self.size))
+        if self.view == "temperature":
+            label = "Temperature τ / √d<sub>k</sub>"
+            controls.append(slider("temperature", label, TEMPERATURES, self.temperature))
+        return "".join(controls) + another_draw()
 
     def picture(self) -> str:
         """Return the stages of the view, one below the other, with one column for each key."""
@@ -140,18 +201,73 @@ class Head(LiveFigure):
             self._stage(name, self.words() if place == 0 else "")
             for place, name in enumerate(VIEWS[self.view])
         ]
+        if self.view == "sum":
+            return f'<div class="one-head">{"".join(stages)}</div>'
         crowd = " many" if self.n_keys > FEW else " crowded" if self.n_keys == FEW else ""
         return f'<div class="one-head{crowd}">{"".join(stages)}{self._names()}</div>'
 
     def words(self) -> str:
-        """Return the largest weight in its circumstances."""
+        """Return what the view is about, in one sentence."""
+        if self.view == "sum":
+            scores = self.key_vectors @ self.query
+            return (
+                f"Width {self.d_k}: the products of key {self.key} add up to "
+                f"{fixed(scores[self.key - 1], 1)}; the {FEW} scores are typically "
+                f"{fixed(np.sqrt(np.mean(scores**2)), 1)} from zero, and √{self.d_k} is "
+                f"{fixed(self.d_k**0.5, 1)}."
+            )
         moved = len(self._moved())
         pulled = ", one score pulled" if moved == 1 else f", {moved} scores pulled" if moved else ""
-        division = "divided" if self.divided else "not divided"
-        return (
-            f"Width {self.d_k}, {division}{pulled}: the largest of {self.n_keys} weights is "
-            f"{fixed(self.weights.max(), 2)}."
-        )
+        top = fixed(self.weights.max(), 2)
+        start = f"Width {self.d_k}{self._sized()}, {self._division()}{pulled}"
+        if self.view == "exponential":
+            return (
+                f"{start}: the exponentials add up to {fixed(self._raised().sum(), 2)}, and "
+                f"the largest of {self.n_keys} weights is one over that, {top}."
+            )
+        more = ""
+        if self.view == "gradient":
+            more = f", the largest gradient {fixed(abs(self._flow(self.weights)).max(), 2)}"
+        return f"{start}: the largest of {self.n_keys} weights is {top}{more}."
+
+    def _scale(self) -> float:
+        return self.size if self.view == "start" else 1
+
+    def _extra(self) -> float:
+        return self.temperature if self.view == "temperature" else 1
+
+    def _exponent(self) -> float:
+        if self.view in DIALED:
+            return self.power
+        return 0.5 if self.divided or self.view == "temperature" else 0
+
+    def _root(self) -> str:
+        """Return the power of the width that divides, as it is written."""
+        power = self._exponent()
+        if power in {0.5, 1}:
+            return f"{'√' if power == 0.5 else ''}{self.d_k}"
+        return f"{self.d_k}^{power:g}"
+
+    def _factors(self) -> list[str]:
+        """Return the factors of the divisor that are not one."""
+        extra = [svg.reading(self._extra())] if self._extra() != 1 else []
+        return extra + ([self._root()] if self._exponent() else [])
+
+    def _division(self) -> str:
+        factors = self._factors()
+        if not factors or self.view not in {*DIALED, "temperature"}:
+            return "divided" if factors else "not divided"
+        return f"divided by {'·'.join(factors)}"
+
+    def _sized(self) -> str:
+        return f", components of size {svg.reading(self.size)}" if self._scale() != 1 else ""
+
+    def _raised(self) -> np.ndarray:
+        return np.exp((self.scores - self.scores.max()) / self.divisor)
+
+    def _flow(self, weights: np.ndarray) -> np.ndarray:
+        """Return what flows back to the score of each key of a row."""
+        return weights * (self.usefulness - weights @ self.usefulness)
 
     def _moved(self) -> dict[int, float]:
         """Return the scores that the reader has set, by the place of their key."""
@@ -161,19 +277,23 @@ class Head(LiveFigure):
         return {place: score for place, score in moved.items() if place < self.n_keys}
 
     def _arm(self) -> str:
-        return svg.ARMS[self.divided]
+        """Return the class of the rule: its color, which the notes and words repeat."""
+        if not self._factors():
+            return "undivided"
+        return "divided" if self._exponent() == 0.5 and self._extra() == 1 else "other"
 
     def _stage(self, name: str, words: str) -> str:
         """Return one stage as HTML."""
-        stage, high, fixed, ticks = getattr(self, f"_{name}")()
-        plot = fixed + "".join(svg.path(kind, outline) for kind, outline in stage.paths.items())
+        stage, high, behind, ticks = getattr(self, f"_{name}")()
+        plot = behind + "".join(svg.path(kind, outline) for kind, outline in stage.paths.items())
         blank = (0, 0, "", "")
         labels = "".join(
             f'<span class="{kind}" style="left:{percent(left)}%;top:{percent(top)}%">{text}</span>'
             for left, top, text, kind in (stage.labels + [blank] * FEW)[:FEW]
         )
+        title = TITLES.get(name, name.capitalize())
         return (
-            f'<div class="stage {name}"><p class="stage-title"><b>{TITLES[name]}</b> '
+            f'<div class="stage {name}"><p class="stage-title"><b>{title}</b> '
             f'<span>{stage.note}</span></p><div class="stage-plot">'
             + svg.aside("stage-ticks", svg.labels(ticks, "top"))
             + svg.picture(plot, WIDE, high, words, self._arm())
@@ -193,7 +313,7 @@ class Head(LiveFigure):
 
     def _query(self) -> tuple[Stage, int, str, Ticks]:
         note = f"{self.d_k} random components" if self.d_k > 1 else "one random component"
-        paths = {"components": strip(self.query, QUERY_HIGH)}
+        paths = {"components": strip(self.query, QUERY_HIGH, 12 if self.view == "start" else 6)}
         axis = svg.path("zero", f"M0 {QUERY_HIGH / 2:g}H{WIDE}")
         return Stage(note, paths, NONE), QUERY_HIGH, axis, ()
 
@@ -201,10 +321,11 @@ class Head(LiveFigure):
         scores, divisor = self.scores, self.divisor
         few = self.n_keys <= FEW
         note = "query · key: pull up or down" if few else "query · key for each key"
-        if self.divided:
-            note = f"÷ √{self.d_k} = {divisor:.1f}; pale: before"
+        factors = self._factors()
+        if factors:
+            note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}; pale: before"
         paths = {
-            "ghost": standing(scores, LIMIT, SCORE_HIGH) if self.divided else "",
+            "ghost": standing(scores, LIMIT, SCORE_HIGH) if factors else "",
             "bars": standing(scores / divisor, LIMIT, SCORE_HIGH),
             "tips": tips(scores, LIMIT, SCORE_HIGH) if few else "",
             "beyond": beyond(scores, LIMIT, SCORE_HIGH),
@@ -221,24 +342,124 @@ class Head(LiveFigure):
         ]
         levels = (LIMIT, LIMIT / 2, -LIMIT / 2, -LIMIT)
         grid = "".join(f"M0 {svg.number(level_at(s, LIMIT, SCORE_HIGH))}H{WIDE}" for s in levels)
-        fixed = svg.path("grid", grid) + svg.path("zero", f"M0 {SCORE_HIGH / 2:g}H{WIDE}")
+        behind = svg.path("grid", grid) + svg.path("zero", f"M0 {SCORE_HIGH / 2:g}H{WIDE}")
         ticks = [
             (svg.number(100 * level_at(s, LIMIT, SCORE_HIGH) / SCORE_HIGH), svg.reading(s))
             for s in (*levels[:2], 0, *levels[2:])
         ]
-        return Stage(note, paths, labels), SCORE_HIGH, fixed, ticks
+        return Stage(note, paths, labels), SCORE_HIGH, behind, ticks
 
     def _weights(self) -> tuple[Stage, int, str, Ticks]:
         weights = self.weights
         paths = {
-            "ghost": rising(softmax(self.scores), WEIGHT_HIGH) if self.divided else "",
+            "ghost": rising(softmax(self.scores), WEIGHT_HIGH, SEEN) if self._factors() else "",
             "bars": rising(weights, WEIGHT_HIGH),
         }
         note = "softmax of the scores"
-        fixed = svg.path("grid", f"M0 0H{WIDE}M0 {WEIGHT_HIGH / 2:g}H{WIDE}")
-        fixed += svg.path("zero", f"M0 {WEIGHT_HIGH}H{WIDE}")
+        behind = svg.path("grid", f"M0 0H{WIDE}M0 {WEIGHT_HIGH / 2:g}H{WIDE}")
+        behind += svg.path("zero", f"M0 {WEIGHT_HIGH}H{WIDE}")
         ticks = [("0", "100%"), ("50", "50%"), ("100", "0")]
-        return Stage(note, paths, percentages(weights)), WEIGHT_HIGH, fixed, ticks
+        return Stage(note, paths, percentages(weights)), WEIGHT_HIGH, behind, ticks
+
+    def _key(self) -> tuple[Stage, int, str, Ticks]:
+        note = f"number {self.key}, as many components"
+        paths = {"components": strip(self.key_vectors[self.key - 1], QUERY_HIGH, 6)}
+        axis = svg.path("zero", f"M0 {QUERY_HIGH / 2:g}H{WIDE}")
+        return Stage(note, paths, NONE), QUERY_HIGH, axis, ()
+
+    def _products(self) -> tuple[Stage, int, str, Ticks]:
+        products = self.query * self.key_vectors[self.key - 1]
+        paths = {"components": strip(products, PRODUCT_HIGH, 10)}
+        axis = svg.path("zero", f"M0 {PRODUCT_HIGH / 2:g}H{WIDE}")
+        return Stage("query × key, one by one", paths, NONE), PRODUCT_HIGH, axis, ()
+
+    def _walk(self) -> tuple[Stage, int, str, Ticks]:
+        products = self.query * self.key_vectors
+        sums = np.cumsum(np.insert(products, 0, 0, axis=1), axis=1)
+        pitch = min(PITCH, WIDE / self.d_k)
+        step = max(self.d_k // POINTS, 1)
+
+        def through(values: np.ndarray, step: int = 1) -> str:
+            return svg.line(
+                (pitch * place, WALK_HIGH / 2 * (1 - values[place] / WALK_LIMIT))
+                for place in range(0, self.d_k + 1, step)
+            )
+
+        spread = np.sqrt(np.arange(self.d_k + 1))
+        chosen = sums[self.key - 1]
+        end, level = pitch * self.d_k, level_at(chosen[-1], WALK_LIMIT, WALK_HIGH)
+        paths = {
+            "others": "".join(through(walk, step) for walk in sums),
+            "typical": through(spread, step) + through(-spread, step),
+            "walk": through(chosen),
+            "end": svg.dots([(end, WALK_HIGH / 2 * (1 - chosen[-1] / WALK_LIMIT))]),
+        }
+        low = 100 * level_at(-spread[-1], WALK_LIMIT, WALK_HIGH) / WALK_HIGH
+        labels = [
+            (100 * end / WIDE, 100 * level / WALK_HIGH, fixed(chosen[-1], 1), "end top"),
+            (100 * end / WIDE, low, f"±√{self.d_k}", "end low"),
+        ]
+        levels = (20, -20)
+        grid = "".join(
+            f"M0 {svg.number(level_at(s, WALK_LIMIT, WALK_HIGH))}H{WIDE}" for s in levels
+        )
+        behind = svg.path("grid", grid) + svg.path("zero", f"M0 {WALK_HIGH / 2:g}H{WIDE}")
+        ticks = [
+            (svg.number(100 * level_at(s, WALK_LIMIT, WALK_HIGH) / WALK_HIGH), svg.reading(s))
+            for s in (20, 0, -20)
+        ]
+        note = "pale: the other keys"
+        return Stage(note, paths, labels), WALK_HIGH, behind, ticks
+
+    def _exponentials(self) -> tuple[Stage, int, str, Ticks]:
+        values = self._raised()
+        undivided = np.exp(self.scores - self.scores.max())
+        paths = {
+            "ghost": rising(undivided, EXPONENTIAL_HIGH, SEEN) if self._factors() else "",
+            "bars": rising(values, EXPONENTIAL_HIGH),
+        }
+        note = f"e^(score − largest), sum {fixed(values.sum(), 2)}"
+        grid = svg.path("grid", f"M0 0H{WIDE}M0 {EXPONENTIAL_HIGH / 2:g}H{WIDE}")
+        grid += svg.path("zero", f"M0 {EXPONENTIAL_HIGH}H{WIDE}")
+        ticks = [("0", "1"), ("50", "0.5"), ("100", "0")]
+        return Stage(note, paths, NONE), EXPONENTIAL_HIGH, grid, ticks
+
+    def _usefulness(self) -> tuple[Stage, int, str, Ticks]:
+        useful = self.usefulness
+        mean = float(self.weights @ useful)
+        level = level_at(mean, USEFUL_LIMIT, USEFUL_HIGH)
+        paths = {
+            "bars": standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
+            "beyond": beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
+            "mean": f"M0 {svg.number(level)}H{WIDE}",
+        }
+        labels = [(100, 100 * level / USEFUL_HIGH, f"ū {fixed(mean, 2)}", "end top")]
+        axis = svg.path("zero", f"M0 {USEFUL_HIGH / 2:g}H{WIDE}")
+        ticks = [("0", "3"), ("50", "0"), ("100", "−3")]
+        return Stage("u; line: its weighted mean ū", paths, labels), USEFUL_HIGH, axis, ticks
+
+    def _gradient(self) -> tuple[Stage, int, str, Ticks]:
+        flow, before = self._flow(self.weights), self._flow(softmax(self.scores))
+        few = self.n_keys <= FEW
+        paths = {
+            "ghost": standing(before, GRADIENT_LIMIT, GRADIENT_HIGH) if self._factors() else "",
+            "bars": standing(flow, GRADIENT_LIMIT, GRADIENT_HIGH),
+            "beyond": beyond(flow, GRADIENT_LIMIT, GRADIENT_HIGH),
+        }
+        top = int(np.argmax(abs(flow)))
+        labels = [
+            (
+                100 * (place + 0.5) / self.n_keys,
+                50,
+                fixed(value, 2) if place == top or abs(value) >= 0.045 else "",
+                f"{'below' if value >= 0 else 'above'}{' top' if place == top else ''}",
+            )
+            for place, value in enumerate(flow if few else ())
+        ]
+        axis = svg.path("zero", f"M0 {GRADIENT_HIGH / 2:g}H{WIDE}")
+        axis += svg.path("grid", f"M0 0H{WIDE}M0 {GRADIENT_HIGH}H{WIDE}")
+        ticks = [("0", "0.3"), ("50", "0"), ("100", "−0.3")]
+        return Stage("p · (u − ū), for each score", paths, labels), GRADIENT_HIGH, axis, ticks
 
     def _grips(self) -> str:
         """Return a slider for each of a few scores, at the tip of its bar."""
@@ -297,12 +518,12 @@ def short(value: float) -> str:
     return fixed(value, 1 if abs(value) < 9.95 else 0)
 
 
-def strip(vector: np.ndarray, high: int) -> str:
+def strip(vector: np.ndarray, high: int, span: float) -> str:
     """Return a bar up or down for each component of a vector, from the left."""
     pitch = min(PITCH, WIDE / len(vector))
     wide = pitch * (0.7 if len(vector) <= 128 else 1)
     return "".join(
-        svg.bar(pitch * (place + 0.5) - wide / 2, high / 2, wide, high * value / 6)
+        svg.bar(pitch * (place + 0.5) - wide / 2, high / 2, wide, high * value / span)
         for place, value in enumerate(vector)
     )
 
@@ -330,12 +551,13 @@ def standing(values: np.ndarray, limit: float, high: int) -> str:
     )
 
 
-def rising(shares: np.ndarray, high: int) -> str:
-    """Return a bar from the ground for each share."""
+def rising(shares: np.ndarray, high: int, least: float = 0) -> str:
+    """Return a bar from the ground for each share that is not too small."""
     room, wide = columns(len(shares))
     return "".join(
         svg.bar(room * (place + 0.5) - wide / 2, high, wide, high * share)
         for place, share in enumerate(shares)
+        if share >= least
     )
 
 
