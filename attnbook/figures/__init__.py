@@ -16,7 +16,6 @@ from attnbook.figures.online_softmax import OnlineSoftmax
 from attnbook.figures.prediction import Choice, Estimate, Sketch
 from attnbook.figures.spread import Spread
 from attnbook.figures.subtract_or_divide import SubtractOrDivide
-from attnbook.figures.temperature import Temperature
 from attnbook.figures.trained_head import TrainedHead
 from attnbook.figures.training_player import TrainingPlayer
 
@@ -35,7 +34,6 @@ __all__ = [
     "Sketch",
     "Spread",
     "SubtractOrDivide",
-    "Temperature",
     "TrainedHead",
     "TrainingPlayer",
 ]

@@ -19,7 +19,6 @@ from attnlib import (
     effective_positions,
     entropy,
     jacobian_norm_squared,
-    sample_row_statistics,
     softmax,
     softmax_jacobian,
 )
@@ -80,60 +79,6 @@ class TestDraws:
         for place, one in enumerate(sequences):
             for other in sequences[:place]:
                 assert not np.isclose(one, other).any()
-
-
-class TestTemperature:
-    @pytest.mark.parametrize(("d_k", "ratio"), [(4, 1), (64, 0.5), (64, 2)])
-    def test_weights_have_the_law_of_random_rows(self, d_k, ratio):
-        """Means over many draws against the sampler: 4 standard errors."""
-        shown = [
-            figures.Temperature(draw=draw, d_k=d_k, ratio=ratio, n_keys=16).weights
-            for draw in range(1, 1001)
-        ]
-        rows = sample_row_statistics(
-            d_k, 16, 4000, scale=1 / (ratio * np.sqrt(d_k)), rng=np.random.default_rng(0)
-        )
-        for ours, theirs in (
-            (np.max(shown, axis=-1), rows.max_weight),
-            (entropy(shown), rows.entropy),
-            (effective_positions(shown), rows.effective_positions),
-        ):
-            error = np.hypot(ours.std() / 1000**0.5, theirs.std() / 4000**0.5)
-            assert abs(ours.mean() - theirs.mean()) < 4 * error
-
-    def test_the_query_is_as_long_as_the_law_says(self):
-        """The square over d_k has mean 1 and variance 2 / d_k, by the law of chi-square."""
-        for d_k in (4, 64):
-            draws = range(1, 1001)
-            squares = np.array([figures.Temperature(d_k=d_k, draw=d).reach for d in draws]) ** 2
-            assert abs(squares.mean() - 1) < 4 * np.sqrt(2 / d_k / 1000)
-            assert stats.kstest(d_k * squares, stats.chi2(d_k).cdf).pvalue > 1e-3
-
-    def test_it_is_the_divided_row_at_one_and_the_undivided_row_at_the_inverse_root(self):
-        for draw in (1, 2, 3):
-            for divided, ratio in ((True, 1), (False, 0.5)):
-                row = figures.Head(draw=draw, d_k=4, n_keys=32, divided=divided).weights
-                sharp = figures.Temperature(draw=draw, d_k=4, n_keys=32, ratio=ratio).weights
-                np.testing.assert_allclose(sharp, np.sort(row)[::-1])
-
-    def test_with_the_ratio_held_the_width_acts_through_the_length_of_the_query_alone(self):
-        first = figures.Temperature(ratio=2, n_keys=16)
-        gaps = np.diff(np.log(first.limit))
-        for d_k in (4, 64, 1024):
-            figure = figures.Temperature(ratio=2, n_keys=16, d_k=d_k)
-            np.testing.assert_allclose(figure.limit, first.limit)
-            np.testing.assert_allclose(np.diff(np.log(figure.weights)), figure.reach * gaps)
-
-    def test_the_words_are_numbers_of_the_row_shown(self):
-        for ratio, tau in ((0.5, "4.00"), (2, "16.00")):
-            figure = figures.Temperature(ratio=ratio)
-            p = figure.weights
-            assert (np.diff(p) <= 0).all()
-            found = [float(number) for number in re.findall(r"\d+\.\d+", figure.words())][-6:]
-            assert f"·√64 = {tau}," in figure.words()
-            wanted = [tau, p[0], entropy(p), np.log(16), effective_positions(p), figure.reach]
-            digits = np.array([2, 3, 2, 2, 1, 2])
-            assert (abs(np.array(wanted, float) - found) <= 0.501 * 0.1**digits).all()
 
 
 class TestSubtractOrDivide:

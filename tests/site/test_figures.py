@@ -31,17 +31,32 @@ from tests.site.watching import wait_until
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
+
+def head_of(view: str) -> type[LiveFigure]:
+    """Return the figure of the head as a chapter shows it."""
+
+    def start(self: LiveFigure, **state: Any) -> None:
+        figures.Head.__init__(self, **{"view": view} | state)
+
+    return type(figures.Head)(f"Head-{view}", (figures.Head,), {"__init__": start})
+
+
 PAGES = {
     figures.DragScores: "chapters/03_saturation.html",
     figures.FreezingMap: "chapters/03_saturation.html",
     figures.GradientQuantiles: "chapters/04_gradients.html",
     figures.Head: "index.html",
+    head_of("sum"): "chapters/02_variance.html",
+    head_of("exponential"): "chapters/03_saturation.html",
+    head_of("gradient"): "chapters/04_gradients.html",
+    head_of("divisor"): "chapters/05_divisor.html",
+    head_of("start"): "chapters/06_initialization.html",
+    head_of("temperature"): "chapters/09_temperature.html",
     figures.Initializers: "chapters/06_initialization.html",
     figures.JacobianFigure: "chapters/04_gradients.html",
     figures.OnlineSoftmax: "chapters/07_implementation.html",
     figures.Spread: "chapters/02_variance.html",
     figures.SubtractOrDivide: "chapters/05_divisor.html",
-    figures.Temperature: "chapters/09_temperature.html",
     figures.TrainedHead: "chapters/language_model.html",
     figures.TrainingPlayer: "chapters/08_training.html",
 }

@@ -55,7 +55,8 @@ class TestWeights:
             middles = bars[:, 0] + bars[:, 3] / 2
             np.testing.assert_allclose(middles, head.WIDE / 16 * (np.arange(16) + 0.5), atol=0.01)
         before = drawn(figure, "weights", "ghost")[:, 2] / head.WEIGHT_HIGH
-        np.testing.assert_allclose(before, special.softmax(figure.scores), atol=1e-4)
+        undivided = special.softmax(figure.scores)
+        np.testing.assert_allclose(before, undivided[undivided >= head.SEEN], atol=1e-4)
         components = drawn(figure, "query", "components")[:, 2] * 6 / head.QUERY_HIGH
         np.testing.assert_allclose(components, figure.query, atol=1e-3)
 
@@ -110,6 +111,107 @@ class TestPulledScores:
             Head(pulled=given)
 
 
+class TestSum:
+    @pytest.mark.parametrize("d_k", [1, 4, 64, 512])
+    def test_the_products_add_up_to_the_scores_of_the_other_views(self, d_k):
+        figure = Head(view="sum", d_k=d_k, draw=5)
+        products = figure.query * figure.key_vectors
+        np.testing.assert_allclose(products.sum(axis=1), Head(d_k=d_k, draw=5).scores, rtol=1e-9)
+
+    def test_the_keys_are_normal_and_do_not_depend_on_the_query(self):
+        """Probabilities of what was drawn, once and for all."""
+        figures = [Head(view="sum", d_k=8, draw=draw) for draw in range(1, 301)]
+        keys = np.array([figure.key_vectors for figure in figures])
+        assert stats.kstest(keys.ravel(), "norm").pvalue > 1e-3
+        queries = np.array([figure.query for figure in figures])
+        for component in range(8):
+            both = np.corrcoef(queries[:, component], keys[:, 0, component])[0, 1]
+            assert abs(both) < 4 / 300**0.5
+        across = np.corrcoef(keys.reshape(-1, 8).T) - np.eye(8)
+        assert abs(across).max() < 4.5 / (16 * 300) ** 0.5
+
+    def test_the_walk_is_the_running_sum(self):
+        figure = Head(view="sum", key=3, d_k=16)
+        outline = re.search(r'class="walk" d="M([^"]*)"', figure.picture())[1]
+        points = np.array([point.split() for point in outline.split("L")], float)
+        sums = np.cumsum([0, *(figure.query * figure.key_vectors[2])])
+        drawn = (1 - points[:, 1] / (head.WALK_HIGH / 2)) * head.WALK_LIMIT
+        np.testing.assert_allclose(drawn, sums, atol=0.002)
+        scores = figure.key_vectors @ figure.query
+        assert f"of key 3 add up to {head.fixed(scores[2], 1)};" in figure.words()
+        assert f"typically {np.linalg.norm(scores) / 4:.1f} from" in figure.words()
+
+
+class TestExponential:
+    def test_one_over_their_sum_is_the_largest_weight(self):
+        for divided in (False, True):
+            figure = Head(view="exponential", divided=divided, draw=4)
+            logits = figure.scores / (8 if divided else 1)
+            values = np.exp(logits - logits.max())
+            heights = drawn(figure, "exponentials")[:, 2]
+            np.testing.assert_allclose(heights, head.EXPONENTIAL_HIGH * values, atol=0.006)
+            total, top = re.findall(r"\d+\.\d+", figure.words())
+            assert float(total) == pytest.approx(values.sum(), abs=0.0051)
+            assert float(top) == pytest.approx(1 / values.sum(), abs=0.0051)
+
+
+class TestGradient:
+    def test_it_is_the_derivative_of_the_mean_usefulness(self):
+        """By differences: raise one logit after the other a little."""
+        figure = Head(view="gradient", divided=True)
+        logits = figure.scores / 8
+
+        def mean(place: int, step: float) -> float:
+            return special.softmax(logits + step * np.eye(16)[place]) @ figure.usefulness
+
+        slopes = np.array([(mean(i, 1e-5) - mean(i, -1e-5)) / 2e-5 for i in range(16)])
+        assert (abs(slopes) < head.GRADIENT_LIMIT).all()
+        heights = drawn(figure, "gradient")[:, 2]
+        np.testing.assert_allclose(
+            heights / (head.GRADIENT_HIGH / 2) * head.GRADIENT_LIMIT, slopes, atol=1e-4
+        )
+        assert f"the largest gradient {abs(slopes).max():.2f}." in figure.words()
+
+    def test_it_vanishes_for_every_key_when_one_takes_all(self):
+        figure = Head(view="gradient", d_k=1, pulled={"5": 40})
+        assert figure.weights[4] > 1 - 1e-9
+        assert (abs(drawn(figure, "gradient")[:, 2]) == 0).all()
+
+
+class TestDivisor:
+    @pytest.mark.parametrize("power", head.POWERS)
+    def test_scores_are_divided_by_a_power_of_the_width(self, power):
+        for view in ("divisor", "start"):
+            figure = Head(view=view, d_k=16, power=power)
+            weights = special.softmax(figure.scores / 2 ** (4 * power))
+            np.testing.assert_allclose(figure.weights, weights)
+
+    def test_one_power_has_the_color_of_the_division(self):
+        arms = ["undivided", "other", "divided", "other", "other"]
+        for power, arm in zip(head.POWERS, arms, strict=True):
+            assert f'class="{arm}"' in Head(view="divisor", power=power).picture()
+
+    def test_the_views_with_a_switch_take_no_dial_and_the_other_way_round(self):
+        assert np.array_equal(Head(power=1).weights, Head(power=0).weights)
+        shown = [Head(view="divisor", divided=divided).weights for divided in (False, True)]
+        assert np.array_equal(*shown)
+
+
+def test_twice_the_size_makes_four_times_the_scores():
+    small, large = (Head(view="start", size=size) for size in (1, 2))
+    np.testing.assert_allclose(large.scores, 4 * small.scores)
+    np.testing.assert_allclose(large.query, 2 * small.query)
+    assert "components of size 2" in large.words()
+
+
+def test_a_temperature_undoes_the_division():
+    figure = Head(view="temperature", d_k=64, temperature=0.125)
+    np.testing.assert_allclose(figure.weights, Head(d_k=64).weights)
+    assert "divided by 0.125·√64:" in figure.words()
+    usual = Head(view="temperature")
+    np.testing.assert_allclose(usual.weights, Head(divided=True).weights)
+
+
 def test_text_rounds_as_javascript_does():
     for value, digits, text in (
         (0.125, 2, "0.13"),
@@ -123,10 +225,12 @@ def test_text_rounds_as_javascript_does():
 
 
 def test_the_words_are_one_short_sentence():
-    states = itertools.product((1, 512), (2, 1024), (False, True), ({}, {"1": 1.0, "2": 2.0}))
-    for d_k, n_keys, divided, pulled in states:
-        figure = Head(d_k=d_k, n_keys=n_keys, divided=divided, pulled=pulled)
-        assert len(figure.words()) <= 90
+    states = itertools.product(
+        head.VIEWS, (1, 512), (2, 1024), (False, True), ({}, {"1": 1.0, "2": 2.0})
+    )
+    for view, d_k, n_keys, divided, pulled in states:
+        figure = Head(view=view, d_k=d_k, n_keys=n_keys, divided=divided, pulled=pulled)
+        assert len(figure.words()) <= 140
         assert figure.words().count(". ") == 0
 
 
