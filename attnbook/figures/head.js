@@ -169,7 +169,7 @@ const stages = {
   },
   scores({ n_keys, factors, divisor, scores, logits, few, top }) {
     return [
-      factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}; pale: before`
+      factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}`
         : few ? "query · key: pull up or down" : "query · key for each key",
       {
         ghost: factors.length ? standing(scores, LIMIT, SCORE_HIGH) : "",
@@ -181,7 +181,7 @@ const stages = {
     ];
   },
   exponentials: ({ factors, scores, raised, top }) => [
-    `e^(score − largest), sum ${fixed(sum(raised), 2)}`,
+    "e^(score − largest)",
     {
       ghost: factors.length
         ? rising(scores.map((s) => Math.exp(s - scores[top])), EXPONENTIAL_HIGH, SEEN) : "",
@@ -190,7 +190,7 @@ const stages = {
     [],
   ],
   weights: ({ factors, scores, weights }) => [
-    "softmax of the scores",
+    factors.length ? "pale: before the division" : "softmax of the scores",
     {
       ghost: factors.length ? rising(softmax(scores), WEIGHT_HIGH, SEEN) : "",
       bars: rising(weights, WEIGHT_HIGH),

@@ -323,7 +323,7 @@ class Head(LiveFigure):
         note = "query · key: pull up or down" if few else "query · key for each key"
         factors = self._factors()
         if factors:
-            note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}; pale: before"
+            note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}"
         paths = {
             "ghost": standing(scores, LIMIT, SCORE_HIGH) if factors else "",
             "bars": standing(scores / divisor, LIMIT, SCORE_HIGH),
@@ -355,7 +355,7 @@ class Head(LiveFigure):
             "ghost": rising(softmax(self.scores), WEIGHT_HIGH, SEEN) if self._factors() else "",
             "bars": rising(weights, WEIGHT_HIGH),
         }
-        note = "softmax of the scores"
+        note = "pale: before the division" if self._factors() else "softmax of the scores"
         behind = svg.path("grid", f"M0 0H{WIDE}M0 {WEIGHT_HIGH / 2:g}H{WIDE}")
         behind += svg.path("zero", f"M0 {WEIGHT_HIGH}H{WIDE}")
         ticks = [("0", "100%"), ("50", "50%"), ("100", "0")]
@@ -418,7 +418,7 @@ class Head(LiveFigure):
             "ghost": rising(undivided, EXPONENTIAL_HIGH, SEEN) if self._factors() else "",
             "bars": rising(values, EXPONENTIAL_HIGH),
         }
-        note = f"e^(score − largest), sum {fixed(values.sum(), 2)}"
+        note = "e^(score − largest)"
         grid = svg.path("grid", f"M0 0H{WIDE}M0 {EXPONENTIAL_HIGH / 2:g}H{WIDE}")
         grid += svg.path("zero", f"M0 {EXPONENTIAL_HIGH}H{WIDE}")
         ticks = [("0", "1"), ("50", "0.5"), ("100", "0")]
