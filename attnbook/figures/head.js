@@ -267,7 +267,7 @@ function words(all) {
       `${fixed(Math.sqrt(d_k), 1)}.`;
   }
   const by = dialed || view === "temperature" ? ` by ${factors.join("·")}` : "";
-  const start = `Width ${d_k}` + (size === 1 ? "" : `, components of size ${reading(size)}`) +
+  const start = `Width ${d_k}` + (size === 1 ? "" : `, size ${reading(size)}`) +
     (factors.length ? `, divided${by}` : ", not divided") +
     (moved === 1 ? ", one score pulled" : moved ? `, ${moved} scores pulled` : "");
   const top = fixed(largest(weights), 2);

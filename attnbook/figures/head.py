@@ -260,7 +260,7 @@ class Head(LiveFigure):
         return f"divided by {'·'.join(factors)}"
 
     def _sized(self) -> str:
-        return f", components of size {svg.reading(self.size)}" if self._scale() != 1 else ""
+        return f", size {svg.reading(self.size)}" if self._scale() != 1 else ""
 
     def _raised(self) -> np.ndarray:
         return np.exp((self.scores - self.scores.max()) / self.divisor)

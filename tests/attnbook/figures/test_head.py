@@ -201,7 +201,7 @@ def test_twice_the_size_makes_four_times_the_scores():
     small, large = (Head(view="start", size=size) for size in (1, 2))
     np.testing.assert_allclose(large.scores, 4 * small.scores)
     np.testing.assert_allclose(large.query, 2 * small.query)
-    assert "components of size 2" in large.words()
+    assert "Width 64, size 2, divided" in large.words()
 
 
 def test_a_temperature_undoes_the_division():
