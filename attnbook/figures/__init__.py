@@ -5,10 +5,10 @@ the same in a browser. Importing this package needs anywidget; importing attnlib
 """
 
 from attnbook.figures.ask import Ask
-from attnbook.figures.collapse import Collapse
 from attnbook.figures.drag_scores import DragScores
 from attnbook.figures.freezing_map import FreezingMap
 from attnbook.figures.gradient_quantiles import GradientQuantiles
+from attnbook.figures.head import Head
 from attnbook.figures.initializers import Initializers
 from attnbook.figures.jacobian import JacobianFigure
 from attnbook.figures.models_table import ModelsTable
@@ -16,18 +16,17 @@ from attnbook.figures.online_softmax import OnlineSoftmax
 from attnbook.figures.prediction import Choice, Estimate, Sketch
 from attnbook.figures.spread import Spread
 from attnbook.figures.subtract_or_divide import SubtractOrDivide
-from attnbook.figures.temperature import Temperature
 from attnbook.figures.trained_head import TrainedHead
 from attnbook.figures.training_player import TrainingPlayer
 
 __all__ = [
     "Ask",
     "Choice",
-    "Collapse",
     "DragScores",
     "Estimate",
     "FreezingMap",
     "GradientQuantiles",
+    "Head",
     "Initializers",
     "JacobianFigure",
     "ModelsTable",
@@ -35,7 +34,6 @@ __all__ = [
     "Sketch",
     "Spread",
     "SubtractOrDivide",
-    "Temperature",
     "TrainedHead",
     "TrainingPlayer",
 ]

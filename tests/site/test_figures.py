@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from attnbook import figures
+from attnbook.figures import head
 from attnbook.figures._base import LiveFigure
 from benchmarks import figure_report
 from benchmarks.figures import places, weight
@@ -30,17 +31,32 @@ from tests.site.watching import wait_until
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
+
+def head_of(view: str) -> type[LiveFigure]:
+    """Return the figure of the head as a chapter shows it."""
+
+    def start(self: LiveFigure, **state: Any) -> None:
+        figures.Head.__init__(self, **{"view": view} | state)
+
+    return type(figures.Head)(f"Head-{view}", (figures.Head,), {"__init__": start})
+
+
 PAGES = {
-    figures.Collapse: "index.html",
     figures.DragScores: "chapters/03_saturation.html",
     figures.FreezingMap: "chapters/03_saturation.html",
     figures.GradientQuantiles: "chapters/04_gradients.html",
+    figures.Head: "index.html",
+    head_of("sum"): "chapters/02_variance.html",
+    head_of("exponential"): "chapters/03_saturation.html",
+    head_of("gradient"): "chapters/04_gradients.html",
+    head_of("divisor"): "chapters/05_divisor.html",
+    head_of("start"): "chapters/06_initialization.html",
+    head_of("temperature"): "chapters/09_temperature.html",
     figures.Initializers: "chapters/06_initialization.html",
     figures.JacobianFigure: "chapters/04_gradients.html",
     figures.OnlineSoftmax: "chapters/07_implementation.html",
     figures.Spread: "chapters/02_variance.html",
     figures.SubtractOrDivide: "chapters/05_divisor.html",
-    figures.Temperature: "chapters/09_temperature.html",
     figures.TrainedHead: "chapters/language_model.html",
     figures.TrainingPlayer: "chapters/08_training.html",
 }
@@ -49,7 +65,8 @@ COORDINATES = {"d", "x", "y", "width", "height", "cx", "cy", "points", "transfor
 DESCRIBE = """(root) =>
   [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis")]
   .concat([...root.querySelectorAll(
-    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span")])
+    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span")],
+    [...root.querySelectorAll(".one-head :not(input)")])
   .map((node) => [node.tagName.toLowerCase(),
     Object.fromEntries([...node.attributes].map(({ name, value }) => [name, value])),
     node.children.length ? "" : node.textContent])"""
@@ -352,6 +369,74 @@ def test_a_tap_on_the_map_sets_two_sliders_and_a_swipe_scrolls(
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         wait_until(page, f"scrollY > {top + 50}")
         assert shown.described() == before
+    finally:
+        context.close()
+
+
+def test_a_score_can_be_pulled_by_mouse_finger_and_keys_and_a_swipe_scrolls(
+    browser: Browser, site: Path
+) -> None:
+    kind = figures.Head
+
+    def look_like(pulled: dict[str, float]) -> bool:
+        [(described, _)] = page.evaluate(PARSE, [kind(pulled=pulled).markup()])
+        return same(shown.described(), described)
+
+    context = browser.new_context(viewport={"width": PHONE, "height": 700}, has_touch=True)
+    try:
+        page = context.new_page()
+        page.goto((site / PAGES[kind]).as_uri())
+        shown = Shown(Visit(page), kind)
+        plot = shown.place.locator(".scores .stage-plot")
+
+        def at(key: int, score: float) -> tuple[float, float]:
+            box = plot.locator("svg").bounding_box()
+            across, down = (key - 0.5) / 16, (head.LIMIT - score) / (2 * head.LIMIT)
+            return box["x"] + across * box["width"], box["y"] + down * box["height"]
+
+        def see_it() -> float:
+            plot.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+            return page.evaluate("scrollY")
+
+        # a mouse takes a score to where it is pressed, in its column
+        see_it()
+        page.mouse.move(*at(3, 10))
+        page.mouse.down()
+        assert look_like({"3": 10})
+        page.mouse.move(*at(3, 30))
+        page.mouse.move(*at(5, 90))  # beyond the plot, and in another column
+        page.mouse.up()
+        page.mouse.move(*at(5, 0))
+        assert look_like({"3": head.LIMIT})
+        # arrows move the slider of the same key, by half a point
+        for _ in range(3):
+            page.keyboard.press("ArrowDown")
+        assert look_like({"3": head.LIMIT - 1.5})
+        shown.form.locator("button[type=reset]").click()
+        assert shown.described() == shown.first
+        # a finger takes the tip of a bar; elsewhere it scrolls
+        finger = context.new_cdp_session(page)
+
+        def drag(key: int, start: float, end: float) -> None:
+            way = [at(key, start + n / 8 * (end - start)) for n in range(9)]
+            for event, (x, y) in zip(["Start"] + 8 * ["Move"], way, strict=True):
+                touch = {"type": f"touch{event}", "touchPoints": [{"x": x, "y": y}]}
+                finger.send("Input.dispatchTouchEvent", touch)
+            finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+        score, top = kind().scores[9], see_it()
+        drag(10, score, score + 20)
+        pulled = round(float(score) + 20, 1)
+        assert any(look_like({"10": round(pulled + off / 10, 1)}) for off in range(-4, 5))
+        assert page.evaluate("scrollY") == top
+        shown.form.get_by_text("Another draw").click()
+        [(described, _)] = page.evaluate(PARSE, [kind(draw=2).markup()])
+        assert same(shown.described(), described)
+        shown.form.locator("button[type=reset]").click()
+        top = see_it()
+        drag(10, -35, 5)
+        wait_until(page, f"scrollY > {top + 30}")
+        assert shown.described() == shown.first
     finally:
         context.close()
 

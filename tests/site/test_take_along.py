@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # A figure that shows the reader's own head, on two pages, and one in a long chapter.
 FIRST, NEXT, LONG = "index.html", "chapters/01_puzzle.html", "chapters/04_gradients.html"
-HEAD, KEPT = "collapse", "why-divide-by-root-dk.head"
+HEAD, KEPT = "head", "why-divide-by-root-dk.head"
 FIGURE = ".live-figure:has(> .figure-controls)"
 SVG = "{http://www.w3.org/2000/svg}"
 STATE = """(figure) => Object.fromEntries(
@@ -135,11 +135,11 @@ class TestTheAddress:
         page.goto(f"{site.as_uri() if from_disk else address}/{FIRST}#who-it-is-for")
         assert state(page) == OWN
         wider(page)
-        reach(page, "?collapse=d_k:128")
+        reach(page, "?head=d_k:128")
         figure = page.locator(f"[data-figure={HEAD}]")
         figure.get_by_role("checkbox").click()
         figure.get_by_role("button", name="Another draw").click()
-        reach(page, "?collapse=d_k:128,divided:on,draw:2")
+        reach(page, "?head=d_k:128,divided:on,draw:2")
         assert page.url.endswith("#who-it-is-for"), "the place in the text stays"
         said = figure.locator(".figure-words").inner_text()
         with context.new_page() as other:
@@ -154,7 +154,7 @@ class TestTheAddress:
         page.goto(f"{address}/{NEXT}")
         figure = page.locator(f"[data-figure={HEAD}]")
         assert not figure.is_visible()
-        page.goto(f"{address}/{NEXT}?collapse=d_k:8")
+        page.goto(f"{address}/{NEXT}?head=d_k:8")
         assert figure.is_visible()
 
     def test_of_a_figure_far_down_leads_there_unless_it_names_a_place(
@@ -199,7 +199,7 @@ class TestTheAddress:
         page.goto(f"{address}/{FIRST}")
         plain = page.evaluate(ELEMENTS)
         for text in (foreign, quote(foreign)):
-            page.goto(f"{address}/{FIRST}?collapse={text},n_keys:64&{text}={text}")
+            page.goto(f"{address}/{FIRST}?head={text},n_keys:64&{text}={text}")
             assert state(page) == OWN | {"n_keys": 64}
             assert page.evaluate(ELEMENTS) == plain
             assert page.evaluate("window.hit") is None
@@ -207,24 +207,24 @@ class TestTheAddress:
             hostile = [text for text in page.evaluate("window.markup") if "hit" in text]
             assert hostile == []
 
-    @pytest.mark.parametrize("text", ["%E0%A4%A", "=&&?=,:,:", "collapse.9=d_k:256", "collapse"])
+    @pytest.mark.parametrize("text", ["%E0%A4%A", "=&&?=,:,:", "head.9=d_k:256", "head"])
     def test_that_nobody_wrote_changes_nothing(self, page: Page, address: str, text: str) -> None:
         page.goto(f"{address}/{FIRST}?{text}")
         assert state(page) == OWN
         wider(page)
-        wait_until(page, "location.search.includes('collapse=d_k:128')")
+        wait_until(page, "location.search.includes('head=d_k:128')")
 
     def test_tells_figures_of_one_kind_apart_and_leaves_the_rest_alone(
         self, page: Page, site: Path, address: str
     ) -> None:
         text = (site / FIRST).read_text("utf-8")
-        figure = re.findall(r'<div class="live-figure" data-figure="collapse".*?</div>\n', text)[0]
+        figure = re.findall(r'<div class="live-figure" data-figure="head".*?</div>\n', text)[0]
         figure = figure.removesuffix("</div></div>\n")
         show_instead(page, FIRST, text.replace(figure, figure + figure))
-        page.goto(f"{address}/{FIRST}?from=friend&collapse.2=d_k:8")
-        page.locator("[data-figure=collapse] [name=n_keys]").nth(0).press("ArrowRight")
-        reach(page, "?from=friend&collapse=n_keys:32&collapse.2=d_k:8")
-        sliders = page.locator("[data-figure=collapse] [name=d_k]")
+        page.goto(f"{address}/{FIRST}?from=friend&head.2=d_k:8")
+        page.locator("[data-figure=head] [name=n_keys]").nth(0).press("ArrowRight")
+        reach(page, "?from=friend&collapse=n_keys:32&head.2=d_k:8")
+        sliders = page.locator("[data-figure=head] [name=d_k]")
         assert [slider.get_attribute("aria-valuetext") for slider in sliders.all()] == ["64", "8"]
 
     def test_can_name_every_stop_and_every_option(self, page: Page, site: Path) -> None:
@@ -269,10 +269,10 @@ class TestFromPageToPage:
         page.wait_for_url("**/01_puzzle.html*")
         assert state(page) == own | {"d_k": 256}
         page.evaluate(OPEN)
-        reach(page, "?collapse=d_k:256")
+        reach(page, "?head=d_k:256")
         page.locator(f"[data-figure={HEAD}] [name=n_keys]").press("ArrowRight")
         keys = state(page)["n_keys"]
-        reach(page, f"?collapse=d_k:256,n_keys:{keys}")
+        reach(page, f"?head=d_k:256,n_keys:{keys}")
         page.goto(f"{address}/{FIRST}")
         assert state(page) == OWN | {"d_k": 256, "n_keys": keys}
         with context.new_page() as other:
@@ -282,8 +282,8 @@ class TestFromPageToPage:
     def test_an_address_outweighs_what_was_carried(self, page: Page, address: str) -> None:
         page.goto(f"{address}/{FIRST}")
         wider(page)
-        reach(page, "?collapse=d_k:128")
-        page.goto(f"{address}/{FIRST}?collapse=n_keys:64")
+        reach(page, "?head=d_k:128")
+        page.goto(f"{address}/{FIRST}?head=n_keys:64")
         assert state(page) == OWN | {"n_keys": 64}, "all is as in the link"
         page.goto(f"{address}/{NEXT}")
         assert state(page)["n_keys"] == 64
@@ -293,7 +293,7 @@ class TestFromPageToPage:
     def test_reset_forgets_it(self, page: Page, address: str) -> None:
         page.goto(f"{address}/{FIRST}")
         wider(page)
-        reach(page, "?collapse=d_k:128")
+        reach(page, "?head=d_k:128")
         assert page.evaluate("(key) => sessionStorage.getItem(key)", KEPT) == "d_k:128"
         page.get_by_role("button", name="Reset").click()
         reach(page, "")
@@ -314,7 +314,7 @@ class TestFromPageToPage:
         page.add_init_script(NO_STORE)
         page.goto(f"{address}/{FIRST}")
         wider(page)
-        reach(page, "?collapse=d_k:128")
+        reach(page, "?head=d_k:128")
         page.goto(f"{address}/{NEXT}")
         reach(page, "")
         page.evaluate(OPEN)
@@ -451,7 +451,7 @@ class TestALink:
 
         assert link() == f"{start}/{FIRST}?collapse"
         wider(page)
-        assert link() == f"{start}/{FIRST}?collapse=d_k:128", "before the address says so"
+        assert link() == f"{start}/{FIRST}?head=d_k:128", "before the address says so"
         page.goto(f"{start}/{LONG}")
         page.get_by_role("button", name="Copy link to figure 4.2").click()
         copied = f"{start}/{LONG}#fig-jacobians"
@@ -471,7 +471,7 @@ class TestALink:
             room.get_by_role("button", name="Copy link").click()
             field = room.get_by_role("textbox", name="Link to the figure")
             field.wait_for()
-            assert field.input_value() == f"{address}/{FIRST}?collapse=d_k:128"
+            assert field.input_value() == f"{address}/{FIRST}?head=d_k:128"
             selected = field.evaluate("(node) => [node.selectionStart, node.selectionEnd]")
             assert selected == [0, len(field.input_value())]
             assert field.evaluate("(node) => node === document.activeElement")

@@ -3,7 +3,7 @@
 
 const KEY = "why-divide-by-root-dk.head";
 // In these figures a reader meets the same head, so they have in common what was set.
-const HEADS = ["head", "collapse"];
+const HEADS = ["head"];
 const CARRIED = ["d_k", "n_keys", "divided", "draw", "power"];
 const WAIT = 500;
 

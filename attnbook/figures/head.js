@@ -1,0 +1,347 @@
+// The one head that stays with the reader, from its components to its weights; see head.py.
+
+const FEW = 16;
+const WIDE = 640;
+const [QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH] = [64, 220, 130];
+const [PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH] =
+  [80, 240, 110, 90, 150];
+const [PITCH, LIMIT, POINTS, SEEN] = [20, 40, 64, 0.004];
+const [WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT] = [32, 3, 0.3];
+const DIALED = ["divisor", "start"];
+const STATE = ["view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key",
+  "draw", "pulled"];
+
+const each = (values, outline) => values.map(outline).join("");
+const largest = (values) => values.reduce((a, b) => Math.max(a, b));
+
+function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  return minus(Number(text) ? text : text.replace("-", ""));
+}
+
+const short = (value) => fixed(value, Math.abs(value) < 9.95 ? 1 : 0);
+
+function strip(vector, high, span) {
+  const pitch = Math.min(PITCH, WIDE / vector.length);
+  const wide = pitch * (vector.length <= 128 ? 0.7 : 1);
+  return each(vector, (value, i) =>
+    bar(pitch * (i + 0.5) - wide / 2, high / 2, wide, (high * value) / span));
+}
+
+function columns(count) {
+  const room = WIDE / count;
+  return [room, Math.max(Math.min(room * (count <= FEW ? 0.6 : 0.8), 56), 2)];
+}
+
+const levelAt = (value, limit, high) =>
+  (high / 2) * (1 - Math.max(Math.min(value / limit, 1), -1));
+
+function standing(values, limit, high) {
+  const [room, wide] = columns(values.length);
+  return each(values, (value, i) =>
+    bar(room * (i + 0.5) - wide / 2, high / 2, wide, high / 2 - levelAt(value, limit, high)));
+}
+
+function rising(shares, high, least = 0) {
+  const [room, wide] = columns(shares.length);
+  return each(shares, (share, i) =>
+    (share < least ? "" : bar(room * (i + 0.5) - wide / 2, high, wide, high * share)));
+}
+
+const middle = (i, count) => (WIDE / count) * (i + 0.5);
+const tips = (values, limit, high) =>
+  dotsAt(values.map((value, i) => [middle(i, values.length), levelAt(value, limit, high)]));
+
+const beyond = (values, limit, high) => each(values, (value, i) => {
+  if (Math.abs(value) <= limit) return "";
+  const rest = value > 0 ? "-4l5 -6l5 6" : `${high + 4}l5 6l5 -6`;
+  return `M${number(middle(i, values.length) - 5)} ${rest}z`;
+});
+
+function percentages(shares) {
+  const top = shares.indexOf(largest(shares));
+  const label = (p, i) => [
+    (100 * (i + 0.5)) / shares.length,
+    100 * (1 - p),
+    i === top || p >= 0.005 ? `${fixed(100 * p, 0)}%` : "",
+    i === top ? "tip top" : "tip",
+  ];
+  return shares.length <= FEW ? shares.map(label) : [label(shares[top], top)];
+}
+
+/** The scores that the reader has set, by the place of their key. */
+const moved = ({ pulled, n_keys }) => new Map(
+  Object.entries(n_keys > FEW ? {} : pulled)
+    .map(([key, score]) => [key - 1, score]).filter(([i]) => i < n_keys));
+
+/** What a state means: all that the stages of its view show. */
+function computed(state) {
+  const { view, d_k, n_keys, draw } = state;
+  const dialed = DIALED.includes(view);
+  const power = dialed ? state.power : state.divided || view === "temperature" ? 0.5 : 0;
+  const size = view === "start" ? state.size : 1;
+  const extra = view === "temperature" ? state.temperature : 1;
+  const query = normals(draw, 0, d_k).map((g) => size * g);
+  if (view === "sum") return summed({ ...state, query });
+  const reach = length(query) * size;
+  const set = moved(state);
+  const scores = normals(draw, 1, n_keys).map((g, i) => set.get(i) ?? reach * g);
+  const factors = [];
+  if (extra !== 1) factors.push(reading(extra));
+  if (power) factors.push((power === 0.5 ? "√" : "") + d_k + (power % 0.5 ? `^${power}` : ""));
+  const divisor = d_k ** power * extra;
+  const logits = scores.map((score) => score / divisor);
+  const weights = softmax(logits);
+  const highest = largest(logits);
+  const useful = view === "gradient" ? normals(draw, 2, n_keys) : [];
+  return {
+    ...state, dialed, size, extra, query, scores, factors, divisor, logits, weights, useful,
+    moved: set.size, few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
+    raised: view === "exponential" ? logits.map((s) => Math.exp(s - highest)) : [],
+    arm: !factors.length ? "undivided" : power === 0.5 && extra === 1 ? "divided" : "other",
+  };
+}
+
+const dot = (a, b) => sum(a.map((value, i) => value * b[i]));
+
+/** The running sums of the products of the query with each key. */
+function summed(state) {
+  const { d_k, draw, query } = state;
+  const reach = length(query);
+  const along = query.map((value) => value / reach);
+  const keys = normals(draw, 1, FEW).map((height, place) => {
+    const free = normals(draw, 3 + place, d_k);
+    const rest = height - dot(free, along);
+    return free.map((value, i) => value + rest * along[i]);
+  });
+  const sums = keys.map((key) => {
+    let total = 0;
+    return [0, ...key.map((value, i) => (total += value * query[i]))];
+  });
+  return { ...state, keys, sums, arm: "undivided" };
+}
+
+const flow = (weights, useful) => {
+  const mean = dot(weights, useful);
+  return weights.map((p, i) => p * (useful[i] - mean));
+};
+
+// Each stage: its note, its outlines, and its labels with their places in percent.
+const stages = {
+  query: ({ view, d_k, query }) => [
+    d_k > 1 ? `${d_k} random components` : "one random component",
+    { components: strip(query, QUERY_HIGH, view === "start" ? 12 : 6) },
+    [],
+  ],
+  key: ({ key, keys }) => [
+    `number ${key}, as many components`,
+    { components: strip(keys[key - 1], QUERY_HIGH, 6) },
+    [],
+  ],
+  products: ({ key, keys, query }) => [
+    "query × key, one by one",
+    { components: strip(keys[key - 1].map((value, i) => value * query[i]), PRODUCT_HIGH, 10) },
+    [],
+  ],
+  walk({ d_k, key, sums }) {
+    const pitch = Math.min(PITCH, WIDE / d_k);
+    const step = Math.max(Math.floor(d_k / POINTS), 1);
+    const level = (value) => (WALK_HIGH / 2) * (1 - value / WALK_LIMIT);
+    const through = (valueAt, by) => {
+      const points = [];
+      for (let i = 0; i <= d_k; i += by) points.push([pitch * i, level(valueAt(i))]);
+      return lineThrough(points);
+    };
+    const chosen = sums[key - 1];
+    const [end, last] = [pitch * d_k, chosen[d_k]];
+    const place = (value) => [(100 * end) / WIDE, (100 * levelAt(value, WALK_LIMIT, WALK_HIGH)) / WALK_HIGH];
+    return [
+      "pale: the other keys",
+      {
+        others: each(sums, (walk) => through((i) => walk[i], step)),
+        typical: through(Math.sqrt, step) + through((i) => -Math.sqrt(i), step),
+        walk: through((i) => chosen[i], 1),
+        end: dotsAt([[end, level(last)]]),
+      },
+      [[...place(last), fixed(last, 1), "end top"],
+        [...place(-Math.sqrt(d_k)), `±√${d_k}`, "end low"]],
+    ];
+  },
+  scores({ n_keys, factors, divisor, scores, logits, few, top }) {
+    return [
+      factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}`
+        : few ? "query · key: pull up or down" : "query · key for each key",
+      {
+        ghost: factors.length ? standing(scores, LIMIT, SCORE_HIGH) : "",
+        bars: standing(logits, LIMIT, SCORE_HIGH),
+        tips: few ? tips(scores, LIMIT, SCORE_HIGH) : "",
+        beyond: beyond(scores, LIMIT, SCORE_HIGH),
+      },
+      few ? logits.map((s, i) => foot(i, n_keys, s, short(s), i === top)) : [],
+    ];
+  },
+  exponentials: ({ factors, scores, raised, top }) => [
+    "e^(score − largest)",
+    {
+      ghost: factors.length
+        ? rising(scores.map((s) => Math.exp(s - scores[top])), EXPONENTIAL_HIGH, SEEN) : "",
+      bars: rising(raised, EXPONENTIAL_HIGH),
+    },
+    [],
+  ],
+  weights: ({ factors, scores, weights }) => [
+    factors.length ? "pale: before the division" : "softmax of the scores",
+    {
+      ghost: factors.length ? rising(softmax(scores), WEIGHT_HIGH, SEEN) : "",
+      bars: rising(weights, WEIGHT_HIGH),
+    },
+    percentages(weights),
+  ],
+  usefulness({ weights, useful }) {
+    const mean = dot(weights, useful);
+    const level = levelAt(mean, USEFUL_LIMIT, USEFUL_HIGH);
+    return [
+      "u; line: its weighted mean ū",
+      {
+        bars: standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
+        beyond: beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
+        mean: `M0 ${number(level)}H${WIDE}`,
+      },
+      [[100, (100 * level) / USEFUL_HIGH, `ū ${fixed(mean, 2)}`, "end top"]],
+    ];
+  },
+  gradient({ n_keys, factors, scores, weights, useful, few }) {
+    const now = flow(weights, useful);
+    const sizes = now.map(Math.abs);
+    const top = sizes.indexOf(largest(sizes));
+    const ghost = () => standing(flow(softmax(scores), useful), GRADIENT_LIMIT, GRADIENT_HIGH);
+    const text = (value, i) => (i === top || sizes[i] >= 0.045 ? fixed(value, 2) : "");
+    return [
+      "p · (u − ū), for each score",
+      {
+        ghost: factors.length ? ghost() : "",
+        bars: standing(now, GRADIENT_LIMIT, GRADIENT_HIGH),
+        beyond: beyond(now, GRADIENT_LIMIT, GRADIENT_HIGH),
+      },
+      few ? now.map((value, i) => foot(i, n_keys, value, text(value, i), i === top)) : [],
+    ];
+  },
+};
+
+/** A number on the other side of the axis than its bar. */
+const foot = (i, count, value, text, top) => [
+  (100 * (i + 0.5)) / count, 50, text, (value >= 0 ? "below" : "above") + (top ? " top" : "")];
+
+function show(root, arm, [note, paths, labels]) {
+  root.querySelector(".stage-title span").textContent = note;
+  root.querySelector("svg").setAttribute("class", arm);
+  Object.entries(paths).forEach(([kind, d]) => outline(root, `.${kind}`, d));
+  root.querySelectorAll(".stage-labels span").forEach((span, i) => {
+    const [left, top, text, kind] = labels[i] ?? [0, 0, "", ""];
+    span.textContent = text;
+    span.className = kind;
+    span.setAttribute("style", `left:${number(left)}%;top:${number(top)}%`);
+  });
+}
+
+function placeGrips(el, { n_keys, scores }) {
+  el.querySelectorAll(".grip").forEach((grip, i) => {
+    grip.hidden = n_keys > FEW || i >= n_keys;
+    const score = grip.hidden ? 0 : scores[i];
+    const top = (100 * levelAt(score, LIMIT, SCORE_HIGH)) / SCORE_HIGH;
+    grip.setAttribute("style", `left:${number((100 * i) / n_keys)}%;top:${number(top)}%;` +
+      `width:${number(100 / n_keys)}%`);
+    const [input] = grip.children;
+    input.value = number(score);
+    input.setAttribute("aria-valuetext", fixed(score, 1));
+  });
+}
+
+function words(all) {
+  const { view, d_k, n_keys, size, dialed, factors, weights, useful, raised, moved } = all;
+  if (view === "sum") {
+    const scores = all.sums.map((walk) => walk[d_k]);
+    return `Width ${d_k}: the products of key ${all.key} add up to ` +
+      `${fixed(scores[all.key - 1], 1)}; the ${FEW} scores are typically ` +
+      `${fixed(length(scores) / Math.sqrt(FEW), 1)} from zero, and √${d_k} is ` +
+      `${fixed(Math.sqrt(d_k), 1)}.`;
+  }
+  const by = dialed || view === "temperature" ? ` by ${factors.join("·")}` : "";
+  const start = `Width ${d_k}` + (size === 1 ? "" : `, size ${reading(size)}`) +
+    (factors.length ? `, divided${by}` : ", not divided") +
+    (moved === 1 ? ", one score pulled" : moved ? `, ${moved} scores pulled` : "");
+  const top = fixed(largest(weights), 2);
+  if (view === "exponential") {
+    return `${start}: the exponentials add up to ${fixed(sum(raised), 2)}, and the largest of ` +
+      `${n_keys} weights is one over that, ${top}.`;
+  }
+  const more = view === "gradient"
+    ? `, the largest gradient ${fixed(largest(flow(weights, useful).map(Math.abs)), 2)}` : "";
+  return `${start}: the largest of ${n_keys} weights is ${top}${more}.`;
+}
+
+function draw(state, el) {
+  const all = computed(state);
+  const { view, n_keys, arm } = all;
+  const crowd = view === "sum" ? "" : n_keys > FEW ? " many" : n_keys === FEW ? " crowded" : "";
+  el.querySelector(".one-head").className = `one-head${crowd}`;
+  for (const [name, stage] of Object.entries(stages)) {
+    const root = el.querySelector(`.stage.${name}`);
+    if (root) show(root, arm, stage(all));
+  }
+  if (view !== "sum") placeGrips(el, all);
+  el.querySelectorAll(".stage-keys span").forEach((name, i) => {
+    name.hidden = n_keys > FEW || i >= n_keys;
+  });
+  return words(all);
+}
+
+/** Let scores be pulled: by a pointer at the tip of a bar, by a mouse in its column, by keys. */
+function letPull(model, el) {
+  const pull = (i, score) => {
+    const held = Math.max(Math.min(score, LIMIT), -LIMIT);
+    save(model, { pulled: { ...model.get("pulled"), [i + 1]: Math.round(held * 10) / 10 } });
+  };
+  const plot = el.querySelector(".scores .stage-plot");
+  if (!plot) return;
+  const grips = [...plot.querySelectorAll(".grip")];
+  grips.forEach((grip, i) =>
+    grip.addEventListener("input", ({ target }) => pull(i, Number(target.value))));
+  plot.addEventListener("pointerdown", (event) => {
+    const i = grips.findIndex((grip) => {
+      const { left, right } = grip.getBoundingClientRect();
+      return left <= event.clientX && event.clientX < right;
+    });
+    const onGrip = event.target.closest(".grip");
+    if (i < 0 || event.button || (!onGrip && event.pointerType !== "mouse")) return;
+    const box = plot.querySelector("svg").getBoundingClientRect();
+    const tip = grips[i].getBoundingClientRect();
+    const off = onGrip ? event.clientY - (tip.top + tip.bottom) / 2 : 0;
+    const follow = ({ clientY }) =>
+      pull(i, LIMIT * (1 - (2 * (clientY - off - box.top)) / box.height));
+    const release = () => {
+      plot.removeEventListener("pointermove", follow);
+      plot.removeEventListener("pointerup", release);
+      plot.removeEventListener("pointercancel", release);
+    };
+    event.preventDefault();
+    plot.setPointerCapture(event.pointerId);
+    plot.addEventListener("pointermove", follow);
+    plot.addEventListener("pointerup", release);
+    plot.addEventListener("pointercancel", release);
+    grips[i].firstElementChild.focus({ preventScroll: true });
+    if (!onGrip) follow(event);
+  });
+  // another draw brings its own scores
+  el.querySelector("form").addEventListener("click", ({ target }) => {
+    if (target.closest("[name=draw]")) save(model, { pulled: {} });
+  });
+}
+
+export default {
+  render(view) {
+    formOf(view);
+    letPull(view.model, view.el);
+    return connect(view, STATE, (state) => draw(state, view.el));
+  },
+};

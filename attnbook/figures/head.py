@@ -1,0 +1,599 @@
+"""The one head that stays with the reader: a query, its scores, its weights, and what they do."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import traitlets
+
+from attnbook.figures import _svg as svg
+from attnbook.figures._base import LiveFigure, another_draw, slider, switch
+from attnbook.figures._draws import normals
+from attnlib.softmax import softmax
+
+VIEWS = {
+    "weights": ("query", "scores", "weights"),
+    "sum": ("query", "key", "products", "walk"),
+    "exponential": ("scores", "exponentials", "weights"),
+    "gradient": ("scores", "weights", "usefulness", "gradient"),
+    "divisor": ("query", "scores", "weights"),
+    "start": ("query", "scores", "weights"),
+    "temperature": ("query", "scores", "weights"),
+}
+"""The stages that each view shows, from above."""
+DIALED = ("divisor", "start")
+"""The views that have a dial instead of the switch."""
+TITLES = {"walk": "Running sum"}
+"""What a stage is called, where it is not its own name."""
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+KEYS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+FEW = 16
+"""Up to so many keys have names, numbers and a grip."""
+POWERS = (0, 0.25, 0.5, 0.75, 1)
+SIZES = (0.25, 0.5, 1, 2)
+TEMPERATURES = (0.125, 0.25, 0.5, 1, 2, 4, 8)
+WIDE = 640
+QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH = 64, 220, 130
+PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH = 80, 240, 110, 90, 150
+PITCH = 20
+"""What a component takes on the screen, as long as all have room."""
+LIMIT = 40
+"""Scores beyond it are cut off, with an arrow head."""
+WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT = 32, 3, 0.3
+SEEN = 0.004
+"""A smaller share has no outline."""
+POINTS = 64
+"""Of so many points at most is the walk to another key's score."""
+
+
+class Stage(NamedTuple):
+    """What a stage shows in one state; a label is two places in percent, a text and a class."""
+
+    note: str
+    paths: dict[str, str]
+    labels: list[tuple[float, float, str, str]]
+
+
+class Head(LiveFigure):
+    """One random query and its keys, from the components to the weights, in views that grow.
+
+    The components of the query and of the keys are independent standard normal numbers. A draw
+    keeps its query and its scores, but for the length of the query, while the other controls move:
+    a wider head has the query's components of the narrower one and more, and more keys are added
+    behind those that are there. Each view has its surprise:
+
+    - "weights": nothing but the width is turned up, and one key takes all.
+    - "sum": a sum of 64 products ends about 8 from zero, because they cancel.
+    - "exponential": the favorite's weight is one over a sum, in which hardly anything is added.
+    - "gradient": the mean follows the favorite, so that even the winner gets no gradient.
+    - "divisor": at one power alone the row stays as it is while the head gets wider.
+    - "start": components twice as large make divided scores four times as large.
+    - "temperature": a temperature undoes the division, exactly.
+
+    Parameters
+    ----------
+    view : str
+        How far the head has grown, as above.
+    d_k : int
+        Width of the head, one of 1, 2, 4, ..., 512.
+    n_keys : int
+        Number of keys, one of 2, 4, ..., 1024.
+    divided : bool
+        Whether the scores are divided by √d_k; in the first views.
+    power : float
+        The power of d_k that divides, one of 0, 0.25, 0.5, 0.75, 1; in "divisor" and "start".
+    size : float
+        The standard deviation of all components, one of 0.25, 0.5, 1, 2; in "start".
+    temperature : float
+        The divisor over √d_k, one of 0.125, 0.25, ..., 8; in "temperature".
+    key : int
+        The key whose products are shown, from 1 to 16; in "sum", which has 16 keys.
+    draw : int
+        Which query and which keys.
+    pulled : dict of str to float
+        Scores that the reader has set, before the division, by the number of their key, "1" to
+        "16"; they count while there are at most 16 keys.
+
+    Examples
+    --------
+    >>> from attnbook.figures import Head
+    >>> figure = Head(d_k=64, n_keys=16, pulled={"3": 40})
+    >>> figure.weights.round(2)[2]
+    np.float64(1.0)
+
+    Notes
+    -----
+    Shown on the landing page and in the chapters, with one control more from view to view.
+    """
+
+    state = (
+        *("view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key"),
+        *("draw", "pulled"),
+    )
+    view = traitlets.Enum(tuple(VIEWS), "weights").tag(sync=True)
+    d_k = traitlets.Enum(WIDTHS, 64).tag(sync=True)
+    n_keys = traitlets.Enum(KEYS, 16).tag(sync=True)
+    divided = traitlets.Bool(default_value=False).tag(sync=True)
+    power = traitlets.Enum(POWERS, 0.5).tag(sync=True)
+    size = traitlets.Enum(SIZES, 1).tag(sync=True)
+    temperature = traitlets.Enum(TEMPERATURES, 1).tag(sync=True)
+    key = traitlets.Enum(tuple(range(1, FEW + 1)), 1).tag(sync=True)
+    draw = traitlets.Int(1, min=1, max=9999).tag(sync=True)
+    pulled = traitlets.Dict().tag(sync=True)
+
+    @traitlets.validate("pulled")
+    def _check_pulled(self, proposal: dict[str, Any]) -> dict[str, float]:
+        for key, score in proposal["value"].items():
+            if key not in map(str, range(1, FEW + 1)):
+                raise traitlets.TraitError(f"pulled names key {key!r}; it takes '1' to '{FEW}'")
+            if isinstance(score, bool) or not isinstance(score, int | float):
+                raise traitlets.TraitError(f"pulled gives key {key} {score!r}, not a number")
+            if not abs(score) <= LIMIT:
+                raise traitlets.TraitError(
+                    f"pulled gives key {key} the score {score}; it takes -{LIMIT} to {LIMIT}"
+                )
+        return proposal["value"]
+
+    @property
+    def query(self) -> np.ndarray:
+        """The components of the query, shape (d_k,)."""
+        return self._scale() * normals(self.draw, 0, self.d_k)
+
+    @property
+    def key_vectors(self) -> np.ndarray:
+        """The components of the keys of the view "sum", shape (16, d_k)."""
+        # A normal vector is one along the query and another across it, which do not depend on
+        # each other; so these keys have the scores that the other views show.
+        along = self.query / np.linalg.norm(self.query)
+        free = np.array([normals(self.draw, 3 + place, self.d_k) for place in range(FEW)])
+        heights = normals(self.draw, 1, FEW) - free @ along
+        return free + heights[:, np.newaxis] * along
+
+    @property
+    def divisor(self) -> float:
+        """What the scores are divided by."""
+        return self.d_k ** self._exponent() * self._extra()
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The scores before the division, shape (n_keys,)."""
+        # Given the query, scores of independent normal keys are its length times normal numbers.
+        reach = np.linalg.norm(self.query) * self._scale()
+        scores = reach * normals(self.draw, 1, self.n_keys)
+        for place, score in self._moved().items():
+            scores[place] = score
+        return scores
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights on the screen, shape (n_keys,)."""
+        return softmax(self.scores / self.divisor)
+
+    @property
+    def usefulness(self) -> np.ndarray:
+        """How fast the loss would change as each key gains weight, shape (n_keys,)."""
+        return normals(self.draw, 2, self.n_keys)
+
+    def controls(self) -> str:
+        """Return the controls of the view, and the button for another draw."""
+        controls = [slider("d_k", "Head width d<sub>k</sub>", WIDTHS, self.d_k)]
+        if self.view == "sum":
+            controls.append(slider("key", "Key", range(1, FEW + 1), self.key))
+        else:
+            controls.append(slider("n_keys", "Keys", KEYS, self.n_keys))
+        if self.view in DIALED:
+            label = "Divide by d<sub>k</sub> to the power"
+            controls.append(slider("power", label, POWERS, self.power))
+        elif self.view not in {"sum", "temperature"}:
+            controls.append(switch("divided", "divide by √d<sub>k</sub>", self.divided))
+        if self.view == "start":
+            controls.append(slider("size", "Size of components", SIZES, self.size))
+        if self.view == "temperature":
+            label = "Temperature τ / √d<sub>k</sub>"
+            controls.append(slider("temperature", label, TEMPERATURES, self.temperature))
+        return "".join(controls) + another_draw()
+
+    def picture(self) -> str:
+        """Return the stages of the view, one below the other, with one column for each key."""
+        stages = [
+            self._stage(name, self.words() if place == 0 else "")
+            for place, name in enumerate(VIEWS[self.view])
+        ]
+        if self.view == "sum":
+            return f'<div class="one-head">{"".join(stages)}</div>'
+        crowd = " many" if self.n_keys > FEW else " crowded" if self.n_keys == FEW else ""
+        return f'<div class="one-head{crowd}">{"".join(stages)}{self._names()}</div>'
+
+    def words(self) -> str:
+        """Return what the view is about, in one sentence."""
+        if self.view == "sum":
+            scores = self.key_vectors @ self.query
+            return (
+                f"Width {self.d_k}: the products of key {self.key} add up to "
+                f"{fixed(scores[self.key - 1], 1)}; the {FEW} scores are typically "
+                f"{fixed(np.sqrt(np.mean(scores**2)), 1)} from zero, and √{self.d_k} is "
+                f"{fixed(self.d_k**0.5, 1)}."
+            )
+        moved = len(self._moved())
+        pulled = ", one score pulled" if moved == 1 else f", {moved} scores pulled" if moved else ""
+        top = fixed(self.weights.max(), 2)
+        start = f"Width {self.d_k}{self._sized()}, {self._division()}{pulled}"
+        if self.view == "exponential":
+            return (
+                f"{start}: the exponentials add up to {fixed(self._raised().sum(), 2)}, and "
+                f"the largest of {self.n_keys} weights is one over that, {top}."
+            )
+        more = ""
+        if self.view == "gradient":
+            more = f", the largest gradient {fixed(abs(self._flow(self.weights)).max(), 2)}"
+        return f"{start}: the largest of {self.n_keys} weights is {top}{more}."
+
+    def _scale(self) -> float:
+        return self.size if self.view == "start" else 1
+
+    def _extra(self) -> float:
+        return self.temperature if self.view == "temperature" else 1
+
+    def _exponent(self) -> float:
+        if self.view in DIALED:
+            return self.power
+        return 0.5 if self.divided or self.view == "temperature" else 0
+
+    def _root(self) -> str:
+        """Return the power of the width that divides, as it is written."""
+        power = self._exponent()
+        if power in {0.5, 1}:
+            return f"{'√' if power == 0.5 else ''}{self.d_k}"
+        return f"{self.d_k}^{power:g}"
+
+    def _factors(self) -> list[str]:
+        """Return the factors of the divisor that are not one."""
+        extra = [svg.reading(self._extra())] if self._extra() != 1 else []
+        return extra + ([self._root()] if self._exponent() else [])
+
+    def _division(self) -> str:
+        factors = self._factors()
+        if not factors or self.view not in {*DIALED, "temperature"}:
+            return "divided" if factors else "not divided"
+        return f"divided by {'·'.join(factors)}"
+
+    def _sized(self) -> str:
+        return f", size {svg.reading(self.size)}" if self._scale() != 1 else ""
+
+    def _raised(self) -> np.ndarray:
+        return np.exp((self.scores - self.scores.max()) / self.divisor)
+
+    def _flow(self, weights: np.ndarray) -> np.ndarray:
+        """Return what flows back to the score of each key of a row."""
+        return weights * (self.usefulness - weights @ self.usefulness)
+
+    def _moved(self) -> dict[int, float]:
+        """Return the scores that the reader has set, by the place of their key."""
+        if self.n_keys > FEW:
+            return {}
+        moved = {int(key) - 1: score for key, score in self.pulled.items()}
+        return {place: score for place, score in moved.items() if place < self.n_keys}
+
+    def _arm(self) -> str:
+        """Return the class of the rule: its color, which the notes and words repeat."""
+        if not self._factors():
+            return "undivided"
+        return "divided" if self._exponent() == 0.5 and self._extra() == 1 else "other"
+
+    def _stage(self, name: str, words: str) -> str:
+        """Return one stage as HTML."""
+        stage, high, behind, ticks = getattr(self, f"_{name}")()
+        plot = behind + "".join(svg.path(kind, outline) for kind, outline in stage.paths.items())
+        blank = (0, 0, "", "")
+        labels = "".join(
+            f'<span class="{kind}" style="left:{percent(left)}%;top:{percent(top)}%">{text}</span>'
+            for left, top, text, kind in (stage.labels + [blank] * FEW)[:FEW]
+        )
+        title = TITLES.get(name, name.capitalize())
+        return (
+            f'<div class="stage {name}"><p class="stage-title"><b>{title}</b> '
+            f'<span>{stage.note}</span></p><div class="stage-plot">'
+            + svg.aside("stage-ticks", svg.labels(ticks, "top"))
+            + svg.picture(plot, WIDE, high, words, self._arm())
+            + (svg.aside("stage-labels", labels) if stage.labels is not NONE else "")
+            + (self._grips() if name == "scores" else "")
+            + "</div></div>"
+        )
+
+    def _names(self) -> str:
+        """Return the numbers of a few keys, below their columns."""
+        few = self.n_keys if self.n_keys <= FEW else 0
+        numbers = "".join(
+            f"<span{'' if place <= few else ' hidden'}>{place}</span>"
+            for place in range(1, FEW + 1)
+        )
+        return svg.aside("stage-keys", numbers)
+
+    def _query(self) -> tuple[Stage, int, str, Ticks]:
+        note = f"{self.d_k} random components" if self.d_k > 1 else "one random component"
+        paths = {"components": strip(self.query, QUERY_HIGH, 12 if self.view == "start" else 6)}
+        axis = svg.path("zero", f"M0 {QUERY_HIGH / 2:g}H{WIDE}")
+        return Stage(note, paths, NONE), QUERY_HIGH, axis, ()
+
+    def _scores(self) -> tuple[Stage, int, str, Ticks]:
+        scores, divisor = self.scores, self.divisor
+        few = self.n_keys <= FEW
+        note = "query · key: pull up or down" if few else "query · key for each key"
+        factors = self._factors()
+        if factors:
+            note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}"
+        paths = {
+            "ghost": standing(scores, LIMIT, SCORE_HIGH) if factors else "",
+            "bars": standing(scores / divisor, LIMIT, SCORE_HIGH),
+            "tips": tips(scores, LIMIT, SCORE_HIGH) if few else "",
+            "beyond": beyond(scores, LIMIT, SCORE_HIGH),
+        }
+        favorite = int(np.argmax(scores))
+        labels = [
+            (
+                100 * (place + 0.5) / self.n_keys,
+                50,
+                short(score),
+                f"{'below' if score >= 0 else 'above'}{' top' if place == favorite else ''}",
+            )
+            for place, score in enumerate(scores / divisor if few else ())
+        ]
+        levels = (LIMIT, LIMIT / 2, -LIMIT / 2, -LIMIT)
+        grid = "".join(f"M0 {svg.number(level_at(s, LIMIT, SCORE_HIGH))}H{WIDE}" for s in levels)
+        behind = svg.path("grid", grid) + svg.path("zero", f"M0 {SCORE_HIGH / 2:g}H{WIDE}")
+        ticks = [
+            (svg.number(100 * level_at(s, LIMIT, SCORE_HIGH) / SCORE_HIGH), svg.reading(s))
+            for s in (*levels[:2], 0, *levels[2:])
+        ]
+        return Stage(note, paths, labels), SCORE_HIGH, behind, ticks
+
+    def _weights(self) -> tuple[Stage, int, str, Ticks]:
+        weights = self.weights
+        paths = {
+            "ghost": rising(softmax(self.scores), WEIGHT_HIGH, SEEN) if self._factors() else "",
+            "bars": rising(weights, WEIGHT_HIGH),
+        }
+        note = "pale: before the division" if self._factors() else "softmax of the scores"
+        behind = svg.path("grid", f"M0 0H{WIDE}M0 {WEIGHT_HIGH / 2:g}H{WIDE}")
+        behind += svg.path("zero", f"M0 {WEIGHT_HIGH}H{WIDE}")
+        ticks = [("0", "100%"), ("50", "50%"), ("100", "0")]
+        return Stage(note, paths, percentages(weights)), WEIGHT_HIGH, behind, ticks
+
+    def _key(self) -> tuple[Stage, int, str, Ticks]:
+        note = f"number {self.key}, as many components"
+        paths = {"components": strip(self.key_vectors[self.key - 1], QUERY_HIGH, 6)}
+        axis = svg.path("zero", f"M0 {QUERY_HIGH / 2:g}H{WIDE}")
+        return Stage(note, paths, NONE), QUERY_HIGH, axis, ()
+
+    def _products(self) -> tuple[Stage, int, str, Ticks]:
+        products = self.query * self.key_vectors[self.key - 1]
+        paths = {"components": strip(products, PRODUCT_HIGH, 10)}
+        axis = svg.path("zero", f"M0 {PRODUCT_HIGH / 2:g}H{WIDE}")
+        return Stage("query × key, one by one", paths, NONE), PRODUCT_HIGH, axis, ()
+
+    def _walk(self) -> tuple[Stage, int, str, Ticks]:
+        products = self.query * self.key_vectors
+        sums = np.cumsum(np.insert(products, 0, 0, axis=1), axis=1)
+        pitch = min(PITCH, WIDE / self.d_k)
+        step = max(self.d_k // POINTS, 1)
+
+        def through(values: np.ndarray, step: int = 1) -> str:
+            return svg.line(
+                (pitch * place, WALK_HIGH / 2 * (1 - values[place] / WALK_LIMIT))
+                for place in range(0, self.d_k + 1, step)
+            )
+
+        spread = np.sqrt(np.arange(self.d_k + 1))
+        chosen = sums[self.key - 1]
+        end, level = pitch * self.d_k, level_at(chosen[-1], WALK_LIMIT, WALK_HIGH)
+        paths = {
+            "others": "".join(through(walk, step) for walk in sums),
+            "typical": through(spread, step) + through(-spread, step),
+            "walk": through(chosen),
+            "end": svg.dots([(end, WALK_HIGH / 2 * (1 - chosen[-1] / WALK_LIMIT))]),
+        }
+        low = 100 * level_at(-spread[-1], WALK_LIMIT, WALK_HIGH) / WALK_HIGH
+        labels = [
+            (100 * end / WIDE, 100 * level / WALK_HIGH, fixed(chosen[-1], 1), "end top"),
+            (100 * end / WIDE, low, f"±√{self.d_k}", "end low"),
+        ]
+        levels = (20, -20)
+        grid = "".join(
+            f"M0 {svg.number(level_at(s, WALK_LIMIT, WALK_HIGH))}H{WIDE}" for s in levels
+        )
+        behind = svg.path("grid", grid) + svg.path("zero", f"M0 {WALK_HIGH / 2:g}H{WIDE}")
+        ticks = [
+            (svg.number(100 * level_at(s, WALK_LIMIT, WALK_HIGH) / WALK_HIGH), svg.reading(s))
+            for s in (20, 0, -20)
+        ]
+        note = "pale: the other keys"
+        return Stage(note, paths, labels), WALK_HIGH, behind, ticks
+
+    def _exponentials(self) -> tuple[Stage, int, str, Ticks]:
+        values = self._raised()
+        undivided = np.exp(self.scores - self.scores.max())
+        paths = {
+            "ghost": rising(undivided, EXPONENTIAL_HIGH, SEEN) if self._factors() else "",
+            "bars": rising(values, EXPONENTIAL_HIGH),
+        }
+        note = "e^(score − largest)"
+        grid = svg.path("grid", f"M0 0H{WIDE}M0 {EXPONENTIAL_HIGH / 2:g}H{WIDE}")
+        grid += svg.path("zero", f"M0 {EXPONENTIAL_HIGH}H{WIDE}")
+        ticks = [("0", "1"), ("50", "0.5"), ("100", "0")]
+        return Stage(note, paths, NONE), EXPONENTIAL_HIGH, grid, ticks
+
+    def _usefulness(self) -> tuple[Stage, int, str, Ticks]:
+        useful = self.usefulness
+        mean = float(self.weights @ useful)
+        level = level_at(mean, USEFUL_LIMIT, USEFUL_HIGH)
+        paths = {
+            "bars": standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
+            "beyond": beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
+            "mean": f"M0 {svg.number(level)}H{WIDE}",
+        }
+        labels = [(100, 100 * level / USEFUL_HIGH, f"ū {fixed(mean, 2)}", "end top")]
+        axis = svg.path("zero", f"M0 {USEFUL_HIGH / 2:g}H{WIDE}")
+        ticks = [("0", "3"), ("50", "0"), ("100", "−3")]
+        return Stage("u; line: its weighted mean ū", paths, labels), USEFUL_HIGH, axis, ticks
+
+    def _gradient(self) -> tuple[Stage, int, str, Ticks]:
+        flow, before = self._flow(self.weights), self._flow(softmax(self.scores))
+        few = self.n_keys <= FEW
+        paths = {
+            "ghost": standing(before, GRADIENT_LIMIT, GRADIENT_HIGH) if self._factors() else "",
+            "bars": standing(flow, GRADIENT_LIMIT, GRADIENT_HIGH),
+            "beyond": beyond(flow, GRADIENT_LIMIT, GRADIENT_HIGH),
+        }
+        top = int(np.argmax(abs(flow)))
+        labels = [
+            (
+                100 * (place + 0.5) / self.n_keys,
+                50,
+                fixed(value, 2) if place == top or abs(value) >= 0.045 else "",
+                f"{'below' if value >= 0 else 'above'}{' top' if place == top else ''}",
+            )
+            for place, value in enumerate(flow if few else ())
+        ]
+        axis = svg.path("zero", f"M0 {GRADIENT_HIGH / 2:g}H{WIDE}")
+        axis += svg.path("grid", f"M0 0H{WIDE}M0 {GRADIENT_HIGH}H{WIDE}")
+        ticks = [("0", "0.3"), ("50", "0"), ("100", "−0.3")]
+        return Stage("p · (u − ū), for each score", paths, labels), GRADIENT_HIGH, axis, ticks
+
+    def _grips(self) -> str:
+        """Return a slider for each of a few scores, at the tip of its bar."""
+        few = self.n_keys if self.n_keys <= FEW else 0
+        grips = []
+        for place in range(FEW):
+            score = self.scores[place] if place < few else 0
+            top = 100 * level_at(score, LIMIT, SCORE_HIGH) / SCORE_HIGH
+            where = f"left:{percent(100 * place / self.n_keys)}%;top:{percent(top)}%;"
+            grips.append(
+                f'<span class="grip" style="{where}width:{percent(100 / self.n_keys)}%"'
+                f"{'' if place < few else ' hidden'}>"
+                f'<input type="range" min="-{LIMIT}" max="{LIMIT}" step="0.5" '
+                f'value="{svg.number(score)}" aria-label="Score of key {place + 1}" '
+                f'aria-valuetext="{fixed(score, 1)}"></span>'
+            )
+        return f'<div class="grips">{"".join(grips)}</div>'
+
+
+Ticks = list[tuple[str, str]] | tuple[()]
+NONE: list[tuple[float, float, str, str]] = []
+"""No labels, now or in another state."""
+
+
+def fixed(value: float, digits: int) -> str:
+    """Return a number's text, of two that are as near the one further from zero, as in JavaScript.
+
+    Examples
+    --------
+    >>> fixed(0.125, 2), fixed(-12.5, 0), fixed(-0.04, 1)
+    ('0.13', '−13', '0.0')
+    """
+    rounded = Decimal(float(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    return svg.minus(str(rounded or abs(rounded)))
+
+
+def percent(value: float) -> str:
+    """Return a place in percent, rounded like the numbers.
+
+    Examples
+    --------
+    >>> percent(3.125), percent(50.0)
+    ('3.13', '50')
+    """
+    return fixed(value, 2).rstrip("0").rstrip(".")
+
+
+def short(value: float) -> str:
+    """Return a number's text for a narrow place.
+
+    Examples
+    --------
+    >>> short(-9.94), short(45.6)
+    ('−9.9', '46')
+    """
+    return fixed(value, 1 if abs(value) < 9.95 else 0)
+
+
+def strip(vector: np.ndarray, high: int, span: float) -> str:
+    """Return a bar up or down for each component of a vector, from the left."""
+    pitch = min(PITCH, WIDE / len(vector))
+    wide = pitch * (0.7 if len(vector) <= 128 else 1)
+    return "".join(
+        svg.bar(pitch * (place + 0.5) - wide / 2, high / 2, wide, high * value / span)
+        for place, value in enumerate(vector)
+    )
+
+
+def columns(count: int) -> tuple[float, float]:
+    """Return the room of each column and the width of its bar."""
+    room = WIDE / count
+    wide = room * (0.6 if count <= FEW else 0.8)
+    return room, max(min(wide, 56), 2)
+
+
+def level_at(value: float, limit: float, high: int) -> float:
+    """Return how far from the top a value is, on an axis that ends at plus and minus a limit."""
+    return high / 2 * (1 - max(min(value / limit, 1), -1))
+
+
+def standing(values: np.ndarray, limit: float, high: int) -> str:
+    """Return a bar up or down from the middle for each value."""
+    room, wide = columns(len(values))
+    return "".join(
+        svg.bar(
+            room * (place + 0.5) - wide / 2, high / 2, wide, high / 2 - level_at(value, limit, high)
+        )
+        for place, value in enumerate(values)
+    )
+
+
+def rising(shares: np.ndarray, high: int, least: float = 0) -> str:
+    """Return a bar from the ground for each share that is not too small."""
+    room, wide = columns(len(shares))
+    return "".join(
+        svg.bar(room * (place + 0.5) - wide / 2, high, wide, high * share)
+        for place, share in enumerate(shares)
+        if share >= least
+    )
+
+
+def tips(values: np.ndarray, limit: float, high: int) -> str:
+    """Return a dot where each bar ends."""
+    room = WIDE / len(values)
+    return svg.dots(
+        (room * (place + 0.5), level_at(value, limit, high)) for place, value in enumerate(values)
+    )
+
+
+def beyond(values: np.ndarray, limit: float, high: int) -> str:
+    """Return an arrow head for each bar that is cut off."""
+    room = WIDE / len(values)
+    return "".join(
+        f"M{svg.number(room * (place + 0.5) - 5)} {'-4l5 -6l5 6' if value > 0 else high_end(high)}z"
+        for place, value in enumerate(values)
+        if abs(value) > limit
+    )
+
+
+def high_end(high: int) -> str:
+    """Return the rest of an arrow head that points down below a plot."""
+    return f"{high + 4}l5 6l5 -6"
+
+
+def percentages(shares: np.ndarray) -> list[tuple[float, float, str, str]]:
+    """Return the largest share in percent, and of a few keys each that shows."""
+    top = int(np.argmax(shares))
+    shown = range(len(shares)) if len(shares) <= FEW else (top,)
+    return [
+        (
+            100 * (place + 0.5) / len(shares),
+            100 * (1 - shares[place]),
+            f"{fixed(100 * shares[place], 0)}%" if place == top or shares[place] >= 0.005 else "",
+            "tip top" if place == top else "tip",
+        )
+        for place in shown
+    ]
