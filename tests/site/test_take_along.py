@@ -223,7 +223,7 @@ class TestTheAddress:
         show_instead(page, FIRST, text.replace(figure, figure + figure))
         page.goto(f"{address}/{FIRST}?from=friend&head.2=d_k:8")
         page.locator("[data-figure=head] [name=n_keys]").nth(0).press("ArrowRight")
-        reach(page, "?from=friend&collapse=n_keys:32&head.2=d_k:8")
+        reach(page, "?from=friend&head=n_keys:32&head.2=d_k:8")
         sliders = page.locator("[data-figure=head] [name=d_k]")
         assert [slider.get_attribute("aria-valuetext") for slider in sliders.all()] == ["64", "8"]
 
@@ -287,7 +287,7 @@ class TestFromPageToPage:
         assert state(page) == OWN | {"n_keys": 64}, "all is as in the link"
         page.goto(f"{address}/{NEXT}")
         assert state(page)["n_keys"] == 64
-        page.goto(f"{address}/{FIRST}?collapse")
+        page.goto(f"{address}/{FIRST}?head")
         assert state(page) == OWN
 
     def test_reset_forgets_it(self, page: Page, address: str) -> None:
@@ -394,7 +394,7 @@ class TestPictures:
     ) -> None:
         with visit(browser, f"{address}/{FIRST}", scheme="dark", width=PHONE) as seen:
             figure = seen.page.locator(f"[data-figure={HEAD}]")
-            assert saved(figure, "SVG").suggested_filename == "attention-collapse.svg"
+            assert saved(figure, "SVG").suggested_filename == "attention-head.svg"
             wider(seen.page, 2)
             figure.get_by_role("button", name="Another draw").click()
             picture = saved(figure, "PNG")
@@ -449,7 +449,7 @@ class TestALink:
             said.filter(has_text="Link copied").wait_for()
             return page.evaluate("navigator.clipboard.readText()")
 
-        assert link() == f"{start}/{FIRST}?collapse"
+        assert link() == f"{start}/{FIRST}?head"
         wider(page)
         assert link() == f"{start}/{FIRST}?head=d_k:128", "before the address says so"
         page.goto(f"{start}/{LONG}")
