@@ -14,8 +14,8 @@ COLORS = {
     "other": ("#009e73", "#8fe8a2"),
     # the three kinds of vectors
     "query": ("#5b2a9d", "#a583f2"),
-    "key": ("#a87400", "#e3b341"),
-    "value": ("#5b8a81", "#9cc7bd"),
+    "key": ("#936500", "#e3b341"),
+    "value": ("#47756b", "#9cc7bd"),
     # what a hand moves, in no color that means something
     "accent": ("#3d454e", "#d3d1cb"),
 }

@@ -339,9 +339,10 @@ def pixels(content: bytes) -> np.ndarray:
         return np.asarray(opened.convert("RGB")).astype(int)
 
 
-def colored(picture: np.ndarray) -> int:
-    """Count the pixels that are far from gray, which lines and letters are."""
-    return int((np.ptp(picture, axis=2) > 90).sum())
+def colored(picture: np.ndarray) -> float:
+    """Return how much color there is, however pixels share it; lines and letters are gray."""
+    color = np.ptp(picture, axis=2)
+    return float(color[color > 20].sum()) / 255
 
 
 class TestPictures:

@@ -244,7 +244,7 @@ function settings(el) {
     const [control, copy] = [label.querySelector("input, select"), label.cloneNode(true)];
     copy.querySelectorAll("input, select, output").forEach((part) => part.remove());
     copy.querySelectorAll("sub")
-      .forEach((sub) => sub.replaceWith(sub.textContent.replace("k", "ₖ")));
+      .forEach((sub) => sub.replaceWith(sub.textContent.replace("k", "ₖ").replace("model", "_model")));
     const value = control.type === "checkbox" ? written(control.checked)
       : label.querySelector("output")?.textContent ?? control.value;
     return { trait: control.name, text: `${copy.textContent.trim()}: ${value}` };
