@@ -30,37 +30,48 @@ def worst(what: str) -> Callable[[Mapping[str, Any]], float]:
 
 
 LIMITS = (
-    Limit("drawn after", 500, " ms", 0, lambda figure: figure["drawn"]),
+    Limit("drawn after", 400, " ms", 0, lambda figure: figure["drawn"]),
     Limit("event to paint, 95 %", 22, " ms", 1, worst("paint p95")),
     Limit("handler, half", 1, " ms", 1, worst("handler p50")),
-    Limit("compressed", 15, " kB", 1, lambda figure: figure["bytes"] / 1000),
+    Limit("compressed", 12, " kB", 1, lambda figure: figure["bytes"] / 1000),
     Limit("layout shift", 0, "", 3, lambda figure: figure["shift"]),
 )
 
 
-def _shown(limit: Limit, value: float) -> str:
+SCENE = 20
+"""What the head may weigh, in kB: it is seven figures in one."""
+
+
+def _most(limit: Limit, name: str) -> float:
+    return SCENE if (limit.name, name) == ("compressed", "head") else limit.most
+
+
+def _shown(limit: Limit, name: str, figure: Mapping[str, Any]) -> str:
+    value = limit.of(figure)
     text = f"{value:.{limit.digits}f}{limit.unit}"
-    return text if value <= limit.most else f"**{text}**"
+    return text if value <= _most(limit, name) else f"**{text}**"
 
 
 def figure_table(results: Mapping[str, Any]) -> str:
     """Return a row for each figure, with what is above its limit in bold."""
     rows = [
-        [name.replace("_", " "), *(_shown(limit, limit.of(figure)) for limit in LIMITS)]
+        [name.replace("_", " "), *(_shown(limit, name, figure) for limit in LIMITS)]
         for name, figure in results["figures"].items()
     ]
     limits = ["at most", *(f"{limit.most}{limit.unit}" for limit in LIMITS)]
-    return report.table(["figure", *(limit.name for limit in LIMITS)], [*rows, limits])
+    limits[4] += f" (head {SCENE})"
+    bare = ["*the browser alone*", "", f"{results['bare']:.1f} ms", *[""] * 3]
+    return report.table(["figure", *(limit.name for limit in LIMITS)], [*rows, bare, limits])
 
 
 def missed(results: Mapping[str, Any]) -> list[str]:
     """Say which figure misses which limit."""
     return [
-        f"- **{name.replace('_', ' ')}**, {limit.name}: {_shown(limit, limit.of(figure))}, "
-        f"wanted at most {limit.most}{limit.unit}."
+        f"- **{name.replace('_', ' ')}**, {limit.name}: {_shown(limit, name, figure)}, "
+        f"wanted at most {_most(limit, name)}{limit.unit}."
         for name, figure in results["figures"].items()
         for limit in LIMITS
-        if limit.of(figure) > limit.most
+        if limit.of(figure) > _most(limit, name)
     ]
 
 

@@ -65,6 +65,11 @@ DRAWN = """() => {
   const [{ domContentLoadedEventEnd }] = performance.getEntriesByType("navigation");
   return Math.max(painted, domContentLoadedEventEnd);
 }"""
+# Less than this no figure can do: a slider that changes one number.
+BARE = """<meta name="viewport" content="width=device-width"><div data-figure="bare">
+<input type="range" max="100"><output>0</output></div><script>
+addEventListener("input", ({ target }) => (target.nextSibling.textContent = target.value));
+</script>"""
 # What is below a figure, to take it along, is none of its controls.
 FOUND = ":is(input, select, button:not([type=submit])):not(.take *)"
 CONTROLS = """(root) =>
@@ -151,6 +156,15 @@ def loading(browser: Browser, path: Path, loads: int) -> float:
     return round(statistics.median(times), 1)
 
 
+def bare(browser: Browser, events: int) -> float:
+    """Return the time from event to paint, 95 %, that the browser itself takes."""
+    page = browser.new_context(viewport=PHONE).new_page()
+    page.set_content(BARE)
+    _, paints = page.evaluate(MOVE.replace("handled = 0;", "let handled = 0;"), ["div", 0, events])
+    page.context.close()
+    return percentile(paints, 95)
+
+
 def measure(browser: Browser, name: str, path: Path, events: int, loads: int) -> dict[str, Any]:
     """Measure one figure."""
     page = opened(browser, path)
@@ -204,6 +218,7 @@ def main(arguments: list[str] | None = None) -> int:
             },
             "events": events,
             "loads": loads,
+            "bare": bare(browser, events),
             "figures": {
                 name: measure(browser, name, path, events, loads)
                 for name, path in places(SITE).items()

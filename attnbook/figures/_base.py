@@ -24,6 +24,7 @@ from attnbook import tokens
 from attnbook.figures import _svg as svg
 
 HERE = Path(__file__).parent
+COMMENT = re.compile(r"^\s*(?://[^\n]*|/\*(?:(?!\*/).)*\*/)$", re.DOTALL | re.MULTILINE)
 NOTES = ("about", "command", "versions")
 ONE_NUMBER = (
     "Please write one number, such as 0.5, 1/2, 3e6, 8√2 or sqrt(128)/2, without commas for "
@@ -40,16 +41,27 @@ NUMBER = re.compile(
 UNCLEAR = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
 
+def lean(source: str) -> str:
+    r"""Return a module or a style without indentation and the comments that begin a line.
+
+    Examples
+    --------
+    >>> lean("// why\nlet a = 1; // how\n  /* a\n     b */\n  let b = 2;\n")
+    'let a = 1; // how\nlet b = 2;\n'
+    """
+    return re.sub(r"\n\s*", "\n", COMMENT.sub("", source)).lstrip()
+
+
 @cache
 def shared_source() -> str:
     """Return what the ES modules of all figures share."""
-    return (HERE / "_drawing.js").read_text("utf-8")
+    return lean((HERE / "_drawing.js").read_text("utf-8"))
 
 
 @cache
 def own_source(name: str) -> str:
     """Return a figure's own part of its ES module, behind its table if it has one."""
-    data, drawing = HERE / f"{name}.json", (HERE / f"{name}.js").read_text("utf-8")
+    data, drawing = HERE / f"{name}.json", lean((HERE / f"{name}.js").read_text("utf-8"))
     if not data.exists():
         return drawing
     return f"const table = {compact(data.read_text('utf-8'))};\n{drawing}"
@@ -71,7 +83,7 @@ def compact(data: str) -> str:
 def style_source(*names: str) -> str:
     """Return tokens and style of all figures, and behind them the style of some of them."""
     sheets = (HERE / f"{part}.css" for part in ("_style", *names))
-    own = (sheet.read_text("utf-8") for sheet in sheets if sheet.exists())
+    own = (lean(sheet.read_text("utf-8")) for sheet in sheets if sheet.exists())
     return "\n".join([tokens.style(), *own])
 
 

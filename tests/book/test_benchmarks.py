@@ -260,13 +260,24 @@ class TestTheFigures:
             value = limit.most * factor + (0.002 if beyond else 0)
             control = {"handler p50": value, "paint p95": value}
             figure = {"drawn": value, "bytes": 1000 * value, "shift": value}
-            results = {"figures": {"one_figure": figure | {"controls": {"a": control}}}}
+            measures = figure | {"controls": {"a": control}}
+            results = {"bare": 1.0, "figures": {"one_figure": measures, "head": measures}}
             told = figure_report.missed(results)
             found = [line for line in told if line.startswith(f"- **one figure**, {limit.name}:")]
             assert bool(found) is beyond
             row = figure_report.figure_table(results).splitlines()[2].split(" | ")
+            heavier = limit.name == "compressed"
+            assert any(line.startswith(f"- **head**, {limit.name}:") for line in told) is (
+                beyond and not heavier
+            )
             place = figure_report.LIMITS.index(limit) + 1
             assert row[place].startswith("**") is beyond
+
+    @pytest.mark.parametrize(("size", "beyond"), [(20_000, False), (20_100, True)])
+    def test_the_head_has_room_for_its_seven_views(self, size: int, beyond: bool) -> None:
+        controls = {"a": {"handler p50": 0, "paint p95": 0}}
+        figure = {"drawn": 0, "bytes": size, "shift": 0, "controls": controls}
+        assert bool(figure_report.missed({"figures": {"head": figure}})) is beyond
 
     def test_the_slowest_control_counts(self) -> None:
         fast, slow = ({"handler p50": v, "paint p95": 10 * v} for v in (0.5, 2.5))

@@ -273,7 +273,7 @@ class TestDataThatComeLate:
     figure = f'[data-figure="{kind.module}"]'
 
     def test_they_leave_the_page_light(self, site: Path) -> None:
-        assert weight(site / PAGES[self.kind], self.kind.module) <= 15_000
+        assert weight(site / PAGES[self.kind], self.kind.module) <= 12_000
 
     @pytest.mark.parametrize("from_disk", [True, False])
     def test_they_are_asked_for_once_and_when_the_figure_is_near(
