@@ -77,11 +77,9 @@ function render({ model, el }) {
     el.querySelectorAll(".figure-keys span").forEach((span, place) => {
       span.textContent = positions[place].toFixed(1);
     });
-    const spread = divided ? 1 : d_k;
-    const onset = 2 * Math.log(n_keys);
-    return `Width ${d_k}, ${n_keys} keys, ${divided ? "" : "not "}divided: ` +
-      `${spread > onset ? "beyond" : "short of"} the line; ` +
-      `top key ${means[line][column]} on average.`;
+    const side = d_k > 2 * Math.log(n_keys) ? "beyond" : "short of";
+    const arm = divided ? "divided: " : `not divided: ${side} the line; `;
+    return `Width ${d_k}, ${n_keys} keys, ${arm}top key ${means[line][column]} on average.`;
   });
 }
 

@@ -49,7 +49,7 @@ DIVIDED = (
 CELL, FULL = 40, 36
 WIDE, HIGH = CELL * len(WIDTHS), CELL * len(KEYS)
 ROWS, TOP, THICK, GAP = 5, 8, 26, 4
-REGIONS = svg.name("alive", "spread out", 0, 0) + svg.name("frozen", "frozen", 100, 0)
+REGIONS = svg.name("alive", "many share", 0, 0) + svg.name("frozen", "few hold all", 100, 0)
 REGIONS += svg.name("onset", "d<sub>k</sub> = 2 ln n", 46, 0)
 
 
@@ -184,12 +184,9 @@ class FreezingMap(LiveFigure):
 
     def words(self) -> str:
         """Return on which side of the line the point lies, and the mean largest weight."""
-        spread = 1 if self.divided else self.d_k
-        side = "beyond" if spread > freezing_width(self.n_keys) else "short of"
-        return (
-            f"Width {self.d_k}, {self.n_keys} keys, {'' if self.divided else 'not '}divided: "
-            f"{side} the line; top key {self.mean_top:g} on average."
-        )
+        side = "beyond" if self.d_k > freezing_width(self.n_keys) else "short of"
+        arm = "divided: " if self.divided else f"not divided: {side} the line; "
+        return f"Width {self.d_k}, {self.n_keys} keys, {arm}top key {self.mean_top:g} on average."
 
 
 MARK = "M-16 0a16 16 0 1 0 32 0a16 16 0 1 0 -32 0M-24 0h8M24 0h-8M0 -24v8M0 24v-8"

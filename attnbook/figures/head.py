@@ -309,7 +309,7 @@ class Head(LiveFigure):
             f"<span{'' if place <= few else ' hidden'}>{place}</span>"
             for place in range(1, FEW + 1)
         )
-        return svg.aside("stage-keys", numbers)
+        return svg.aside("stage-keys", f"<b>key</b>{numbers}")
 
     def _query(self) -> tuple[Stage, int, str, Ticks]:
         note = f"{self.d_k} random components" if self.d_k > 1 else "one random component"

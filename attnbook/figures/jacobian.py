@@ -86,10 +86,10 @@ class JacobianFigure(LiveFigure):
             + svg.path("bars", self.bars())
             + svg.path("rises", self.squares(rising=True))
             + svg.path("falls", self.squares(rising=False))
-            + svg.path("even", f"M{svg.number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW - 8}")
+            + svg.path("even", f"M{svg.number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW}")
         )
         drawn = svg.picture(plot, WIDE, 5 * ROW, self.words(), "jacobian", stretched=False)
-        names = svg.name("beside", "even row", 100 * EVEN / LARGEST, 90)
+        names = svg.name("beside", "even row", 100 * EVEN / LARGEST, 102)
         return (
             f'<div class="figure-matrix">{svg.aside("figure-heads", svg.spans(heads))}'
             f"{svg.aside('figure-rows', svg.spans(rows))}"
