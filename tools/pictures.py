@@ -129,7 +129,9 @@ def frames(browser: Browser, site: Path, places: Sequence[int] | None = None) ->
         last = int(page.locator("body > .live-figure [name=step]").get_attribute("max"))
         for place in range(last + 1) if places is None else places:
             page.wait_for_function(GO_TO, arg=place)
-            page.evaluate(NEXT_FRAME)
+            for shown in ("none", ""):  # painted as a whole, or edges keep a trace of before
+                page.evaluate("(shown) => (document.body.style.display = shown)", shown)
+                page.evaluate(NEXT_FRAME)
             words = page.locator("body > .live-figure .figure-words").text_content()
             yield Frame(screen(page), words)
 
