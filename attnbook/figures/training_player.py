@@ -30,7 +30,7 @@ KEYS = ROWS * GROUP
 # Powers of ten of the lengths of gradients.
 SHORTEST, LONGEST = -4, 2
 BAND, BANDS = 20, 40
-NAMES = ("say zero", "all even", "one key", "ideal")
+NAMES = ("zero", "uniform", "one token", "ideal")
 
 
 @cache
@@ -120,10 +120,10 @@ class TrainingPlayer(LiveFigure):
             f'<div class="training-room"><div class="training">{self.losses()}{maps}'
             f"{self.gradients()}</div></div>"
         ) + svg.remark(
-            "Recorded runs of one seed. Dotted: losses of the best multiple of zero, of the mean "
-            "of all tokens, of one right token; those above 1.25 lie at the top. Maps: one test "
-            "sequence, a row for each of its eight tags; area is weight, and frames hold the four "
-            "right keys."
+            "Recorded runs of one seed. Dotted: losses of zero, and of the best multiples of the "
+            "mean of all tokens and of one right token; those above 1.25 lie at the top. Maps: one "
+            "test sequence, a row for each of its eight tags; area is weight, and frames hold the "
+            "four right keys."
         )
 
     def losses(self) -> str:

@@ -232,9 +232,9 @@ class TestThePicture:
     def test_each_reference_has_its_name_at_its_height(self):
         named = re.findall(r'top:([\d.]+)%">(\w[\w ]*) ([\d.]+)<', STATES[0].losses())
         assert [(name, float(loss)) for _, name, loss in named] == [
-            ("say zero", 1),
-            ("all even", 1 - 1 / 8),
-            ("one key", 1 - 1 / 4),
+            ("zero", 1),
+            ("uniform", 1 - 1 / 8),
+            ("one token", 1 - 1 / 4),
             ("ideal", 0),
         ]
         for top, _, loss in named:
