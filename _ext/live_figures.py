@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _ext.rebuild import rebuild_when_changed
-from attnbook import tokens
+from attnbook import _tokens as tokens
 from attnbook.figures._base import HERE, own_source, shared_source, style_source
 from book.files import atomic_write
 

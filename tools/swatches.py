@@ -1,6 +1,6 @@
 """Draw the tokens of the visual language as a picture for ``CONTRIBUTING.md``.
 
-``python tools/swatches.py`` writes ``docs/visual-language.svg`` from ``attnbook/tokens.py``.
+``python tools/swatches.py`` writes ``docs/visual-language.svg`` from ``attnbook/_tokens.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from attnbook.tokens import COLORS, INKS  # noqa: E402
+from attnbook._tokens import COLORS, INKS  # noqa: E402
 
 PICTURE = ROOT / "docs" / "visual-language.svg"
 WIDE, HIGH = 350, 330

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import anywidget
 import traitlets
 
-from attnbook import tokens
+from attnbook import _tokens as tokens
 from attnbook.figures import _svg as svg
 
 HERE = Path(__file__).parent

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
-from attnbook.tokens import COLORS
+from attnbook._tokens import COLORS
 
 PALETTE = {
     "scaled": COLORS["divided"][0],

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnbook import figures, tokens
+from attnbook import _tokens as tokens
+from attnbook import figures
 from attnbook.figures._base import style_source
 from attnbook.plots import style
 from tools import swatches

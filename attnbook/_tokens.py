@@ -53,7 +53,7 @@ def style() -> str:
 
     Examples
     --------
-    >>> from attnbook.tokens import style
+    >>> from attnbook._tokens import style
     >>> [line.strip() for line in style().splitlines() if "--figure-divided" in line]
     ['--figure-divided: #0072b2;', '--figure-divided: #56b4e9;']
     """
