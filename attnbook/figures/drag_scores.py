@@ -47,8 +47,8 @@ class DragScores(LiveFigure):
 
     Notes
     -----
-    The surprise: the best score may lose nine tenths of its lead, and another key still has less
-    than a tenth of the weight. Shown in the chapter on saturation.
+    Shown in the chapter on saturation. The surprise: the best score may lose nine tenths of its
+    lead, and another key still has less than a tenth of the weight.
     """
 
     state = (*KEYS, "divided")

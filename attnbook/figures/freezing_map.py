@@ -73,8 +73,8 @@ class FreezingMap(LiveFigure):
 
     Notes
     -----
-    The surprise: to undo a doubling of the width, the number of keys has to be squared. Shown in
-    the chapter on saturation. The map holds means over random rows, and its line is
+    Shown in the chapter on saturation. The surprise: to undo a doubling of the width, the
+    number of keys has to be squared. The map holds means over random rows, and its line is
     `attnlib.freezing_width`.
 
     Examples

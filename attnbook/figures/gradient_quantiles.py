@@ -110,8 +110,8 @@ class GradientQuantiles(LiveFigure):
 
     Notes
     -----
-    The surprise: without the division the median falls and the mean stays. Shown in the chapter on
-    gradients, which derives both lengths. Drawn ahead with
+    Shown in the chapter on gradients, which derives both lengths. The surprise: without the
+    division the median falls and the mean stays. Drawn ahead with
     `attnlib.sample_query_gradients` and `attnlib.sample_key_gradients`, and kept in a table.
     """
 

@@ -85,10 +85,11 @@ class Initializers(LiveFigure):
 
     Notes
     -----
-    The surprise: nine rules start powers of ten apart, and some of them depend on a width. Shown in
-    the chapter on initialization. Predictions are those of `attnlib.predict_variances`. What is
-    beside them was sampled by `attnlib.sample_logit_variances`, in 8 draws of weights and of 64
-    tokens for each state, and is kept in a table that ``python tools/initializers.py`` writes.
+    Shown in the chapter on initialization. The surprise: nine rules start powers of ten apart,
+    and some of them depend on a width. Predictions are those of `attnlib.predict_variances`.
+    What is beside them was sampled by `attnlib.sample_logit_variances`, in 8 draws of weights
+    and of 64 tokens for each state, and is kept in a table that ``python
+    tools/initializers.py`` writes.
 
     Examples
     --------

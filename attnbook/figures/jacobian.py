@@ -43,8 +43,8 @@ class JacobianFigure(LiveFigure):
 
     Notes
     -----
-    The surprise: two equal weights react more than four, and one alone does not react at all.
-    Shown in the chapter on gradients.
+    Shown in the chapter on gradients. The surprise: two equal weights react more than four, and
+    one alone does not react at all.
     """
 
     state = ("s1", "s2", "s3", "s4", "factor")

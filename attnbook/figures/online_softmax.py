@@ -51,8 +51,8 @@ class OnlineSoftmax(LiveFigure):
 
     Notes
     -----
-    The surprise: a new largest logit is mended by one factor, no key is read again, and the output
-    is exact. Shown in the chapter on implementation. What is kept of the keys read is what
+    Shown in the chapter on implementation. The surprise: a new largest logit is mended by one
+    factor, no key is read again, and the output is exact. What is kept of the keys read is what
     `attnlib.online_attention` returns for them, and it is compared with
     `attnlib.scaled_dot_product_attention`.
 

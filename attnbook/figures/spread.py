@@ -43,13 +43,12 @@ class Spread(LiveFigure):
 
     Notes
     -----
-    The surprise: sixteen times the width makes scores four times as large, since products of
-    different terms cancel. Shown in the chapter on variance and in the chapter of
-    exercises. The first four components are
-    drawn one by one. What the others add is drawn by its exact law: given the query it is the
-    length of the query's further part times one normal number, and the squared length of two
-    normal components is -2 log U with U uniform. The exact density is :func:`attnlib.score_pdf`.
-    Errors are those that the exact moments predict.
+    Shown in the chapter on variance and in the chapter of exercises. The surprise: sixteen
+    times the width makes scores four times as large, since products of different terms cancel.
+    The first four components are drawn one by one. What the others add is drawn by its exact
+    law: given the query it is the length of the query's further part times one normal number,
+    and the squared length of two normal components is -2 log U with U uniform. The exact
+    density is :func:`attnlib.score_pdf`. Errors are those that the exact moments predict.
 
     Examples
     --------

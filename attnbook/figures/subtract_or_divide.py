@@ -73,8 +73,8 @@ class SubtractOrDivide(LiveFigure):
 
     Notes
     -----
-    The surprise: subtracting changes the ratios and no weight, dividing the weights and no ratio.
-    Shown in the chapter on the divisor.
+    Shown in the chapter on the divisor. The surprise: subtracting changes the ratios and no
+    weight, dividing the weights and no ratio.
     """
 
     state = ("subtracted", "divisor")

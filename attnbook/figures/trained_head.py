@@ -136,8 +136,9 @@ class TrainedHead(LiveFigure):
 
     Notes
     -----
-    The surprise: a trained head whose division is taken away looks at one character, and the loss
-    rises. Shown on the page on the language model. ``make trained-head`` trains both models anew.
+    Shown on the page on the language model. The surprise: a trained head whose division is
+    taken away looks at one character, and the loss rises. ``make trained-head`` trains both
+    models anew.
     """
 
     state: ClassVar[tuple[str, ...]] = ("line", "head", "position", "model", "switched")

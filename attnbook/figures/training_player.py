@@ -58,8 +58,8 @@ class TrainingPlayer(LiveFigure):
 
     Notes
     -----
-    The surprise: the undivided wide head finds the right group and stays on one of its keys; the
-    divided one shares. Shown in the chapter on training. The runs are those of
+    Shown in the chapter on training. The surprise: the undivided wide head finds the right
+    group and stays on one of its keys; the divided one shares. The runs are those of
     :func:`attnlib.training.train_together`; the reference losses are those of
     :func:`attnlib.group_mean.reference_losses`.
 
