@@ -35,8 +35,8 @@ POWERS = (0, 0.25, 0.5, 0.75, 1)
 SIZES = (0.25, 0.5, 1, 2)
 TEMPERATURES = (0.125, 0.25, 0.5, 1, 2, 4, 8)
 WIDE = 640
-QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH = 64, 220, 130
-PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH = 80, 240, 110, 90, 150
+QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH = 64, 150, 110
+PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH = 80, 200, 90, 90, 120
 PITCH = 20
 """What a component takes on the screen, as long as all have room."""
 LIMIT = 40
@@ -66,9 +66,9 @@ class Head(LiveFigure):
 
     - "weights": nothing but the width is turned up, and one key takes all.
     - "sum": a sum of 64 products ends about 8 from zero, because they cancel.
-    - "exponential": the favorite's weight is one over a sum, in which hardly anything is added.
+    - "exponential": the favorite's weight is one over a sum; in a wide head the others add little.
     - "gradient": the mean follows the favorite, so that even the winner gets no gradient.
-    - "divisor": at one power alone the row stays as it is while the head gets wider.
+    - "divisor": at one power alone the row stays, but for the length of the query, at every width.
     - "start": components twice as large make divided scores four times as large.
     - "temperature": a temperature undoes the division, exactly.
 

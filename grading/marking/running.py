@@ -152,7 +152,7 @@ def run(
             break
         found = once(left)
         stopped = next((step for step in left if step.does.key == found.stopped_at), None)
-        if greedy := _greedy(left, found, once):
+        if greedy := _greedy(left, found, once, until - limits.wall_seconds / 2):
             stopped, found = greedy, _until(greedy, left, found)
         _add(ran, found, stopped)
         if stopped is None:
@@ -170,18 +170,24 @@ def _errors(step: Step, found: sandbox.Run) -> set[str]:
 
 
 def _greedy(
-    steps: Sequence[Step], found: sandbox.Run, once: Callable[[Sequence[Step]], sandbox.Run]
+    steps: Sequence[Step],
+    found: sandbox.Run,
+    once: Callable[[Sequence[Step]], sandbox.Run],
+    until: float,
 ) -> Step | None:
     """Return the first cell that ran out of memory; what it holds is missing in all the others.
 
-    A cell before it that failed may hold it instead: then there is enough without that one. What a
-    function takes is free again after its call.
+    A cell before it that failed may hold it instead: then there is enough without that one, which
+    is tried up to a time, so that some is left for the other cells. What a function takes is free
+    again after its call.
     """
     short = next((step for step in steps if "MemoryError" in _errors(step, found)), None)
     if short is None:
         return None
     before = list(steps[: steps.index(short)])
     for failed in before:
+        if time.monotonic() > until:
+            break
         if failed.cell is not None and _errors(failed, found):
             left = [step for step in (*before, short) if step.cell != failed.cell]
             if "MemoryError" not in _errors(short, once(left)):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from grading.intake.normalize import WorkCell, normalize
+from grading.marking import running
 from grading.marking import submission as marking
 from grading.marking.judging import BrokenCheckError, Judge
 from grading.marking.running import plan
@@ -128,6 +130,20 @@ def test_a_cell_that_fails_spoils_no_function_by_what_it_holds() -> None:
     needs += "    return scipy.special.softmax(scores / tau, axis=-1)\n"
     result = marked({"q1": HOARD + "raise ValueError('as many as there are')", "q2": needs})
     assert points(result) == {"q1": 0, "q2": 3, "q3": 1, "q4": None}
+
+
+def test_whom_to_blame_is_not_asked_when_half_of_the_time_is_gone() -> None:
+    errors = {"0": "ValueError", "1": "MemoryError"}
+    steps = [running.Step(sandbox.Execute(key, ""), f"q{key}", int(key)) for key in errors]
+    found = sandbox.Run({key: [{"ename": name}] for key, name in errors.items()})
+    asked: list[int] = []
+
+    def once(left: Sequence[running.Step]) -> sandbox.Run:
+        asked.append(len(left))
+        return sandbox.Run()
+
+    late, early = (running._greedy(steps, found, once, end) for end in (-1.0, float("inf")))
+    assert (late, early, asked) == (steps[1], steps[0], [1])
 
 
 def test_a_function_that_takes_all_memory_is_told_of_it_and_nobody_else() -> None:
