@@ -85,6 +85,8 @@ MOVE = """async ([selector, place, count]) => {
     port1.onmessage = done;
     port2.postMessage(null);
   }));
+  // Unlike a reader's, click() lays out first what is far from the window, and the page jumps.
+  const click = () => new MouseEvent("click", { bubbles: true, cancelable: true });
   const act = (turn) => {
     if (control.type === "range") control.value = turn % (Number(control.max) + 1);
     else if (control.type === "checkbox") control.checked = !control.checked;
@@ -92,7 +94,7 @@ MOVE = """async ([selector, place, count]) => {
     else if (control.tagName === "SELECT") {
       const open = [...control.options].filter((option) => !option.disabled);
       control.value = open[turn % open.length].value;
-    } else if (control.tagName === "BUTTON") return control.click();
+    } else if (control.tagName === "BUTTON") return control.dispatchEvent(click());
     else control.value = "abc".slice(0, turn % 4);
     control.dispatchEvent(new Event("input", { bubbles: true }));
   };
