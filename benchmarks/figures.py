@@ -171,8 +171,9 @@ def measure(browser: Browser, name: str, path: Path, events: int, loads: int) ->
     """Measure one figure."""
     page = opened(browser, path)
     selector = f'[data-figure="{name}"]'
-    page.locator(selector).first.scroll_into_view_if_needed()
-    page.wait_for_timeout(SETTLED)
+    for _ in range(2):  # what comes into view is laid out, and moves the figure out again
+        page.locator(selector).first.evaluate("(root) => root.scrollIntoView()")
+        page.wait_for_timeout(SETTLED)
     page.evaluate("moving = true")
     page.locator(selector).first.evaluate(LISTEN)
     controls = {}
