@@ -31,10 +31,10 @@ function row(logits) {
     const exponential = Math.exp(logit);
     total += exponential;
     moment += exponential * logit;
-    if (logit > best.at(-1)) {
-      best[best.length - 1] = logit;
-      best.sort((a, b) => b - a);
-    }
+    if (logit <= best.at(-1)) continue;
+    let place = best.length - 1;
+    for (; place && best[place - 1] < logit; place--) best[place] = best[place - 1];
+    best[place] = logit;
   }
   const positions = Math.exp(Math.log(total) - moment / total);
   return { weights: best.map((logit) => Math.exp(logit) / total), positions };
@@ -53,6 +53,7 @@ function cuts({ weights }, place) {
 }
 
 function render({ model, el }) {
+  let both; // the weights of both maps
   let shown; // whether the map on the screen is the divided one: to draw it anew is slow
   return connect({ model, el }, ["d_k", "n_keys", "divided", "draw"], (state) => {
     const { d_k, n_keys, divided, draw } = state;
@@ -62,24 +63,28 @@ function render({ model, el }) {
       return row(drawn(draw, 2 * place + 1, n_keys).map((g) => reach * g));
     });
     const [map, bars] = el.querySelectorAll("svg");
-    [map, bars].forEach((svg) => svg.setAttribute("class", armOf(divided)));
-    const means = JSON.parse(map.dataset.means)[Number(divided)];
+    both ??= JSON.parse(map.dataset.means);
+    const means = both[Number(divided)];
     const [column, line] = [WIDTHS.indexOf(d_k), KEYS.indexOf(n_keys)];
     const [x, y] = [CELL * (column + 0.5), HIGH - CELL * (line + 0.5)];
-    if (shown !== divided) outline(map, ".bars", squares(means));
-    shown = divided;
+    if (shown !== divided) {
+      [map, bars].forEach((svg) => svg.setAttribute("class", armOf(divided)));
+      outline(map, ".bars", squares(means));
+      const threshold = map.querySelector(".threshold");
+      if (divided) threshold.setAttribute("display", "none");
+      else threshold.removeAttribute("display");
+      shown = divided;
+    }
     map.querySelector(".mark").setAttribute("transform", `translate(${x} ${y})`);
-    const threshold = map.querySelector(".threshold");
-    if (divided) threshold.setAttribute("display", "none");
-    else threshold.removeAttribute("display");
     outline(bars, ".bars", rows.map(cuts).join(""));
     const positions = rows.map((one) => one.positions);
     el.querySelectorAll(".figure-keys span").forEach((span, place) => {
       span.textContent = positions[place].toFixed(1);
     });
     const side = d_k > 2 * Math.log(n_keys) ? "beyond" : "short of";
-    const arm = divided ? "divided: " : `not divided: ${side} the line; `;
-    return `Width ${d_k}, ${n_keys} keys, ${arm}top key ${means[line][column]} on average.`;
+    const arm = divided ? ", divided:" : `: ${side} the line;`;
+    const top = `the top key takes ${means[line][column]} on average`;
+    return `Width ${d_k}, ${n_keys} keys${arm} ${top}.`;
   });
 }
 

@@ -100,10 +100,10 @@ class TestPicture:
 
     def test_the_words_are_numbers_of_the_rows_shown(self, state):
         figure = FreezingMap(**state)
-        start = f"Width {figure.d_k}, {figure.n_keys} keys, "
+        start = f"Width {figure.d_k}, {figure.n_keys} keys"
         side = "beyond" if figure.d_k > 2 * np.log(figure.n_keys) else "short of"
-        start += "divided: " if figure.divided else f"not divided: {side} the line; "
-        assert figure.words() == f"{start}top key {figure.mean_top:g} on average."
+        start += ", divided:" if figure.divided else f": {side} the line;"
+        assert figure.words() == f"{start} the top key takes {figure.mean_top:g} on average."
         positions = [f"<span>{effective_positions(row):.1f}</span>" for row in figure.weights]
         assert "".join(positions) in figure.picture()
 
