@@ -1,7 +1,7 @@
 // The figure in which scores spread as the head gets wider; see spread.py.
 
 const [TERMS, WIDE, HIGH, TOP, CELL, FULL] = [4, 640, 200, 0.8, 50, 4];
-const [END, FARTHEST, STEPS] = [60, 6, 60];
+const [END, FARTHEST, STEPS] = [48, 6, 60];
 
 /** What components from `width` to twice the width add to each score. */
 const added = (draw, width, pairs) =>

@@ -16,7 +16,7 @@ PAIRS = (10, 30, 100, 300, 1000)
 TERMS = 4
 WIDE, HIGH, TOP = 640, 200, 0.8
 # Where the axis ends: a score without the division, and with it.
-END = 60
+END = 48
 # The curve has points up to the end of the axis or so many standard deviations, closer together
 # in the middle, where that of a narrow head has a peak.
 FARTHEST, STEPS = 6, 60
@@ -64,7 +64,7 @@ class Spread(LiveFigure):
     """
 
     state = ("d_k", "pairs", "divided", "draw")
-    d_k = traitlets.Enum(WIDTHS, 4).tag(sync=True)
+    d_k = traitlets.Enum(WIDTHS, 16).tag(sync=True)
     pairs = traitlets.Enum(PAIRS, 1000).tag(sync=True)
     divided = traitlets.Bool(default_value=False).tag(sync=True)
     draw = traitlets.Int(1, min=1, max=9999).tag(sync=True)
@@ -131,7 +131,7 @@ class Spread(LiveFigure):
             + svg.path("axis", f"M0 {HIGH}H{WIDE}")
         )
         return (
-            svg.upright("share per standard deviation")
+            svg.upright("share per standard deviation (dashed)")
             + svg.panel(plot, WIDE, HIGH, self.words(), arm, ["0.8", "0.4", "0"], names)
             + '<div class="figure-panel figure-keys figure-scores" aria-hidden="true">'
             + f'<div class="figure-ticks">0.8</div>{svg.spans(self.places())}</div>'
@@ -185,8 +185,8 @@ class Spread(LiveFigure):
             f"{svg.aside('figure-keys down', names)}"
             f"{svg.picture(plot, side, side, kind='products', stretched=False)}"
             + svg.remark(
-                "Mean of T<sub>i</sub>T<sub>j</sub> with T<sub>i</sub> = q<sub>i</sub>k<sub>i</sub>"
-                " as an area, filled if positive. The undivided score is the sum of its terms."
+                "Area: mean of T<sub>i</sub>T<sub>j</sub>, with T<sub>i</sub> = "
+                "q<sub>i</sub>k<sub>i</sub>; filled if positive."
             )
             + f'<p class="figure-axis figure-note count">{self.caption()}</p></div>'
         )

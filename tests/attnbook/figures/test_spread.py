@@ -175,7 +175,7 @@ class TestSurprise:
     def test_divided_it_keeps_its_place(self):
         pictures = [Spread(d_k=d_k, divided=True).picture() for d_k in spread.WIDTHS]
         lines = {re.search(r'class="even" d="([^"]*)"', picture)[1] for picture in pictures}
-        assert lines == {"M314.67 0V200M325.33 0V200"}
+        assert lines == {"M313.33 0V200M326.67 0V200"}
 
 
 def test_the_words_are_the_numbers_shown():
