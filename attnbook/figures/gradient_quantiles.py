@@ -99,7 +99,7 @@ class GradientQuantiles(LiveFigure):
     Examples
     --------
     >>> from attnbook.figures import GradientQuantiles
-    >>> figure = GradientQuantiles(receiver="key", n_keys=16)
+    >>> figure = GradientQuantiles(n_keys=16)
     >>> figure
     GradientQuantiles(receiver='key', n_keys=16, d_k=64)
     >>> figure.lengths.shape
@@ -116,7 +116,7 @@ class GradientQuantiles(LiveFigure):
     """
 
     state = ("receiver", "n_keys", "d_k")
-    receiver = traitlets.Enum(tuple(RECEIVERS), "query").tag(sync=True)
+    receiver = traitlets.Enum(tuple(RECEIVERS), "key").tag(sync=True)
     n_keys = traitlets.Enum(KEYS, 1024).tag(sync=True)
     d_k = traitlets.Enum(WIDTHS, 64).tag(sync=True)
 
@@ -161,10 +161,7 @@ class GradientQuantiles(LiveFigure):
             f"{svg.aside('figure-names', self.names())}</div>"
             f"{svg.aside('figure-places', widths)}</div>"
             + svg.caption("head width d<sub>k</sub>")
-            + svg.remark(
-                "Bands: eight in ten lengths; ↓: goes on below. Sampled: ± two standard errors, "
-                f"up to {table()['ends within percent']}% at a band's ends."
-            )
+            + svg.remark("Shaded: eight in ten lengths; ↓: goes on below; ±: two standard errors.")
         )
 
     def drawn(self, lengths: np.ndarray) -> str:

@@ -80,7 +80,7 @@ class JacobianFigure(LiveFigure):
     def picture(self) -> str:
         """Return the bars of weights, the squares of the Jacobian and the bar of its norm."""
         heads = ["weights, 0 to 1", *(f"s<sub>{key}</sub>" for key in range(1, 5))]
-        rows = [*(f"p<sub>{key}</sub>" for key in range(1, 5)), "‖J‖<sub>F</sub>²"]
+        rows = [*(f"p<sub>{key}</sub>" for key in range(1, 5)), ""]
         plot = (
             svg.path("axis", lines())
             + svg.path("bars", self.bars())
@@ -89,7 +89,8 @@ class JacobianFigure(LiveFigure):
             + svg.path("even", f"M{svg.number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW}")
         )
         drawn = svg.picture(plot, WIDE, 5 * ROW, self.words(), "jacobian", stretched=False)
-        names = svg.name("beside", "even row", 100 * EVEN / LARGEST, 102)
+        names = svg.name("", "sum of squares", 0, 80)
+        names += svg.name("even", "equal weights", 100 * EVEN / LARGEST, 102)
         return (
             f'<div class="figure-matrix">{svg.aside("figure-heads", svg.spans(heads))}'
             f"{svg.aside('figure-rows', svg.spans(rows))}"

@@ -143,7 +143,9 @@ class TestQuestion:
     def test_a_query_of_many_keys_gets_more_and_of_few_keys_less(self):
         at = WIDTHS.index(64)
         for n_keys in KEYS:
-            undivided, divided = figures.GradientQuantiles(n_keys=n_keys).lengths[:, at]
+            undivided, divided = figures.GradientQuantiles(receiver="query", n_keys=n_keys).lengths[
+                :, at
+            ]
             assert (undivided[1] > divided[1]) is np.bool_(n_keys >= 16)
             assert undivided[3] > divided[3]
 
