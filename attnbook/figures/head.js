@@ -49,8 +49,8 @@ function rising(shares, high, least = 0) {
 }
 
 const middle = (i, count) => (WIDE / count) * (i + 0.5);
-const tips = (values, limit, high) =>
-  dotsAt(values.map((value, i) => [middle(i, values.length), levelAt(value, limit, high)]));
+const tips = (values, limit, high, places = values.keys()) =>
+  dotsAt([...places].map((i) => [middle(i, values.length), levelAt(values[i], limit, high)]));
 
 const beyond = (values, limit, high) => each(values, (value, i) => {
   if (Math.abs(value) <= limit) return "";
@@ -96,7 +96,7 @@ function computed(state) {
   const useful = view === "gradient" ? normals(draw, 2, n_keys) : [];
   return {
     ...state, dialed, size, extra, query, scores, factors, divisor, logits, weights, useful,
-    moved: set.size, few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
+    moved: [...set.keys()].sort((a, b) => a - b), few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
     raised: view === "exponential" ? logits.map((s) => Math.exp(s - highest)) : [],
     arm: !factors.length ? "undivided" : power === 0.5 && extra === 1 ? "divided" : "other",
   };
@@ -167,13 +167,15 @@ const stages = {
         [...place(-Math.sqrt(d_k)), `±√${d_k}`, "end low"]],
     ];
   },
-  scores({ n_keys, factors, divisor, scores, logits, few, top }) {
+  scores({ n_keys, factors, divisor, scores, logits, few, top, moved }) {
     return [
       factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}`
-        : few ? "query · key: pull up or down" : "query · key for each key",
+        : moved.length ? "query · key; ringed: pulled by you"
+          : few ? "query · key: pull up or down" : "query · key for each key",
       {
         ghost: factors.length ? standing(scores, LIMIT, SCORE_HIGH) : "",
         bars: standing(logits, LIMIT, SCORE_HIGH),
+        set: tips(scores, LIMIT, SCORE_HIGH, moved),
         tips: few ? tips(scores, LIMIT, SCORE_HIGH) : "",
         beyond: beyond(scores, LIMIT, SCORE_HIGH),
       },
@@ -269,7 +271,8 @@ function words(all) {
   const by = dialed || view === "temperature" ? ` by ${factors.join("·")}` : "";
   const start = `Width ${d_k}` + (size === 1 ? "" : `, size ${reading(size)}`) +
     (factors.length ? `, divided${by}` : ", not divided") +
-    (moved === 1 ? ", one score pulled" : moved ? `, ${moved} scores pulled` : "");
+    (moved.length === 1 ? ", one score pulled"
+      : moved.length ? `, ${moved.length} scores pulled` : "");
   const top = fixed(largest(weights), 2);
   if (view === "exponential") {
     return `${start}: the exponentials add up to ${fixed(sum(raised), 2)}, and the largest of ` +

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
 
@@ -321,12 +322,15 @@ class Head(LiveFigure):
         scores, divisor = self.scores, self.divisor
         few = self.n_keys <= FEW
         note = "query · key: pull up or down" if few else "query · key for each key"
+        if self._moved():
+            note = "query · key; ringed: pulled by you"
         factors = self._factors()
         if factors:
             note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}"
         paths = {
             "ghost": standing(scores, LIMIT, SCORE_HIGH) if factors else "",
             "bars": standing(scores / divisor, LIMIT, SCORE_HIGH),
+            "set": tips(scores, LIMIT, SCORE_HIGH, self._moved()),
             "tips": tips(scores, LIMIT, SCORE_HIGH) if few else "",
             "beyond": beyond(scores, LIMIT, SCORE_HIGH),
         }
@@ -561,12 +565,11 @@ def rising(shares: np.ndarray, high: int, least: float = 0) -> str:
     )
 
 
-def tips(values: np.ndarray, limit: float, high: int) -> str:
-    """Return a dot where each bar ends."""
+def tips(values: np.ndarray, limit: float, high: int, places: Iterable[int] | None = None) -> str:
+    """Return a dot where each bar ends, or each of some bars."""
     room = WIDE / len(values)
-    return svg.dots(
-        (room * (place + 0.5), level_at(value, limit, high)) for place, value in enumerate(values)
-    )
+    shown = range(len(values)) if places is None else sorted(places)
+    return svg.dots((room * (i + 0.5), level_at(values[i], limit, high)) for i in shown)
 
 
 def beyond(values: np.ndarray, limit: float, high: int) -> str:
