@@ -5,7 +5,7 @@ const WIDE = 640;
 const [QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH] = [64, 150, 110];
 const [PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH] =
   [80, 200, 90, 90, 120];
-const [PITCH, LIMIT, POINTS, SEEN] = [20, 40, 64, 0.004];
+const [PITCH, LIMIT, POINTS, SEEN, MOST] = [20, 40, 64, 0.004, 9999.5];
 const [WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT] = [32, 3, 0.3];
 const DIALED = ["divisor", "start"];
 const STATE = ["view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key",
@@ -58,12 +58,12 @@ const beyond = (values, limit, high) => each(values, (value, i) => {
   return `M${number(middle(i, values.length) - 5)} ${rest}z`;
 });
 
-function percentages(shares) {
+function tops(shares, digits, times = 1, unit = "") {
   const top = shares.indexOf(largest(shares));
   const label = (p, i) => [
     (100 * (i + 0.5)) / shares.length,
     100 * (1 - p),
-    i === top || p >= 0.005 ? `${fixed(100 * p, 0)}%` : "",
+    i === top || p >= 0.005 ? fixed(times * p, digits) + unit : "",
     i === top ? "tip top" : "tip",
   ];
   return shares.length <= FEW ? shares.map(label) : [label(shares[top], top)];
@@ -183,13 +183,13 @@ const stages = {
     ];
   },
   exponentials: ({ factors, scores, raised, top }) => [
-    "e^(score − largest)",
+    "e^(score − largest): × e per step",
     {
       ghost: factors.length
         ? rising(scores.map((s) => Math.exp(s - scores[top])), EXPONENTIAL_HIGH, SEEN) : "",
       bars: rising(raised, EXPONENTIAL_HIGH),
     },
-    [],
+    tops(raised, 2),
   ],
   weights: ({ factors, scores, weights }) => [
     factors.length ? "pale: before the division" : "softmax of the scores",
@@ -197,7 +197,7 @@ const stages = {
       ghost: factors.length ? rising(softmax(scores), WEIGHT_HIGH, SEEN) : "",
       bars: rising(weights, WEIGHT_HIGH),
     },
-    percentages(weights),
+    tops(weights, 0, 100, "%"),
   ],
   usefulness({ weights, useful }) {
     const mean = dot(weights, useful);
@@ -260,7 +260,7 @@ function placeGrips(el, { n_keys, scores }) {
 }
 
 function words(all) {
-  const { view, d_k, n_keys, size, dialed, factors, weights, useful, raised, moved } = all;
+  const { view, d_k, n_keys, size, dialed, factors, weights, useful, logits, moved } = all;
   if (view === "sum") {
     const scores = all.sums.map((walk) => walk[d_k]);
     return `Width ${d_k}: the products of key ${all.key} add up to ` +
@@ -273,11 +273,14 @@ function words(all) {
     (factors.length ? `, divided${by}` : ", not divided") +
     (moved.length === 1 ? ", one score pulled"
       : moved.length ? `, ${moved.length} scores pulled` : "");
-  const top = fixed(largest(weights), 2);
   if (view === "exponential") {
-    return `${start}: the exponentials add up to ${fixed(sum(raised), 2)}, and the largest of ` +
-      `${n_keys} weights is one over that, ${top}.`;
+    const [first, second] = [...logits].sort((a, b) => b - a);
+    const times = Math.exp(first - second);
+    return `${factors.length ? "D" : "Not d"}ivided: a lead of ${fixed(first - second, 1)} makes ` +
+      `key ${all.top + 1}’s exponential ` +
+      `${times < MOST ? short(times) : "10,000+"} times the next.`;
   }
+  const top = fixed(largest(weights), 2);
   const more = view === "gradient"
     ? `, the largest gradient ${fixed(largest(flow(weights, useful).map(Math.abs)), 2)}` : "";
   return `${start}: the largest of ${n_keys} weights is ${top}${more}.`;

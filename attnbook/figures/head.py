@@ -45,6 +45,8 @@ LIMIT = 40
 WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT = 32, 3, 0.3
 SEEN = 0.004
 """A smaller share has no outline."""
+MOST = 9999.5
+"""A factor from here on is only said to be large."""
 POINTS = 64
 """Of so many points at most is the walk to another key's score."""
 
@@ -67,7 +69,7 @@ class Head(LiveFigure):
 
     - "weights": nothing but the width is turned up, and one key takes all.
     - "sum": a sum of 64 products ends about 8 from zero, because they cancel.
-    - "exponential": the favorite's weight is one over a sum; in a wide head the others add little.
+    - "exponential": a lead is a difference of scores, and its exponential is a factor.
     - "gradient": the mean follows the favorite, so that even the winner gets no gradient.
     - "divisor": at one power alone the row stays, but for the length of the query, at every width.
     - "start": components twice as large make divided scores four times as large.
@@ -222,9 +224,12 @@ class Head(LiveFigure):
         top = fixed(self.weights.max(), 2)
         start = f"Width {self.d_k}{self._sized()}, {self._division()}{pulled}"
         if self.view == "exponential":
+            second, first = np.sort(self.scores / self.divisor)[-2:]
+            times = np.exp(first - second)
             return (
-                f"{start}: the exponentials add up to {fixed(self._raised().sum(), 2)}, and "
-                f"the largest of {self.n_keys} weights is one over that, {top}."
+                f"{self._division().capitalize()}: a lead of {fixed(first - second, 1)} makes key "
+                f"{np.argmax(self.scores) + 1}’s exponential "
+                f"{short(times) if times < MOST else '10,000+'} times the next."
             )
         more = ""
         if self.view == "gradient":
@@ -363,7 +368,7 @@ class Head(LiveFigure):
         behind = svg.path("grid", f"M0 0H{WIDE}M0 {WEIGHT_HIGH / 2:g}H{WIDE}")
         behind += svg.path("zero", f"M0 {WEIGHT_HIGH}H{WIDE}")
         ticks = [("0", "100%"), ("50", "50%"), ("100", "0")]
-        return Stage(note, paths, percentages(weights)), WEIGHT_HIGH, behind, ticks
+        return Stage(note, paths, tops(weights, 0, 100, "%")), WEIGHT_HIGH, behind, ticks
 
     def _key(self) -> tuple[Stage, int, str, Ticks]:
         note = f"number {self.key}, as many components"
@@ -422,11 +427,11 @@ class Head(LiveFigure):
             "ghost": rising(undivided, EXPONENTIAL_HIGH, SEEN) if self._factors() else "",
             "bars": rising(values, EXPONENTIAL_HIGH),
         }
-        note = "e^(score − largest)"
+        note = "e^(score − largest): × e per step"
         grid = svg.path("grid", f"M0 0H{WIDE}M0 {EXPONENTIAL_HIGH / 2:g}H{WIDE}")
         grid += svg.path("zero", f"M0 {EXPONENTIAL_HIGH}H{WIDE}")
         ticks = [("0", "1"), ("50", "0.5"), ("100", "0")]
-        return Stage(note, paths, NONE), EXPONENTIAL_HIGH, grid, ticks
+        return Stage(note, paths, tops(values, 2)), EXPONENTIAL_HIGH, grid, ticks
 
     def _usefulness(self) -> tuple[Stage, int, str, Ticks]:
         useful = self.usefulness
@@ -587,15 +592,19 @@ def high_end(high: int) -> str:
     return f"{high + 4}l5 6l5 -6"
 
 
-def percentages(shares: np.ndarray) -> list[tuple[float, float, str, str]]:
-    """Return the largest share in percent, and of a few keys each that shows."""
+def tops(
+    shares: np.ndarray, digits: int, times: float = 1, unit: str = ""
+) -> list[tuple[float, float, str, str]]:
+    """Return the number at the largest bar, and of a few keys at each that shows."""
     top = int(np.argmax(shares))
     shown = range(len(shares)) if len(shares) <= FEW else (top,)
     return [
         (
             100 * (place + 0.5) / len(shares),
             100 * (1 - shares[place]),
-            f"{fixed(100 * shares[place], 0)}%" if place == top or shares[place] >= 0.005 else "",
+            fixed(times * shares[place], digits) + unit
+            if place == top or shares[place] >= 0.005
+            else "",
             "tip top" if place == top else "tip",
         )
         for place in shown
