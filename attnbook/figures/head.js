@@ -5,8 +5,8 @@ const WIDE = 640;
 const [QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH] = [64, 150, 110];
 const [PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH] =
   [80, 200, 90, 90, 120];
-const [PITCH, LIMIT, POINTS, SEEN, MOST] = [20, 40, 64, 0.004, 9999.5];
-const [WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT] = [32, 3, 0.3];
+const [PITCH, LIMIT, POINTS, SEEN, MOST, APART] = [20, 40, 64, 0.004, 9999.5, 5];
+const [WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMITS] = [32, 3, [0.1, 0.3]];
 const DIALED = ["divisor", "start"];
 const STATE = ["view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key",
   "draw", "pulled"];
@@ -164,7 +164,7 @@ const stages = {
         end: dotsAt([[end, level(last)]]),
       },
       [[...place(last), fixed(last, 1), "end top"],
-        [...place(-Math.sqrt(d_k)), `±√${d_k}`, "end low"]],
+        [...place(Math.max(Math.sqrt(d_k), APART) * (last >= 0 ? -1 : 1)), `±√${d_k}`, "end"]],
     ];
   },
   scores({ n_keys, factors, divisor, scores, logits, few, top, moved }) {
@@ -203,29 +203,32 @@ const stages = {
     const mean = dot(weights, useful);
     const level = levelAt(mean, USEFUL_LIMIT, USEFUL_HIGH);
     return [
-      "u; line: its weighted mean ū",
+      `u; line: its weighted mean ū = ${fixed(mean, 2)}`,
       {
         bars: standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
         beyond: beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
         mean: `M0 ${number(level)}H${WIDE}`,
       },
-      [[100, (100 * level) / USEFUL_HIGH, `ū ${fixed(mean, 2)}`, "end top"]],
+      [],
     ];
   },
   gradient({ n_keys, factors, scores, weights, useful, few }) {
     const now = flow(weights, useful);
     const sizes = now.map(Math.abs);
     const top = sizes.indexOf(largest(sizes));
-    const ghost = () => standing(flow(softmax(scores), useful), GRADIENT_LIMIT, GRADIENT_HIGH);
-    const text = (value, i) => (i === top || sizes[i] >= 0.045 ? fixed(value, 2) : "");
+    const before = flow(softmax(scores), useful);
+    const [low, high] = GRADIENT_LIMITS;
+    const limit = largest([...sizes, ...before.map(Math.abs)]) <= low ? low : high;
+    const text = (value, i) => (i === top || sizes[i] >= 0.15 * limit ? fixed(value, 2) : "");
     return [
       "p · (u − ū), for each score",
       {
-        ghost: factors.length ? ghost() : "",
-        bars: standing(now, GRADIENT_LIMIT, GRADIENT_HIGH),
-        beyond: beyond(now, GRADIENT_LIMIT, GRADIENT_HIGH),
+        ghost: factors.length ? standing(before, limit, GRADIENT_HIGH) : "",
+        bars: standing(now, limit, GRADIENT_HIGH),
+        beyond: beyond(now, limit, GRADIENT_HIGH),
       },
       few ? now.map((value, i) => foot(i, n_keys, value, text(value, i), i === top)) : [],
+      [limit, 0, `−${limit}`],
     ];
   },
 };
@@ -234,10 +237,12 @@ const stages = {
 const foot = (i, count, value, text, top) => [
   (100 * (i + 0.5)) / count, 50, text, (value >= 0 ? "below" : "above") + (top ? " top" : "")];
 
-function show(root, arm, [note, paths, labels]) {
+function show(root, arm, [note, paths, labels, ticks = []]) {
   root.querySelector(".stage-title span").textContent = note;
   root.querySelector("svg").setAttribute("class", arm);
   Object.entries(paths).forEach(([kind, d]) => outline(root, `.${kind}`, d));
+  const marks = root.querySelectorAll(".stage-ticks span");
+  ticks.forEach((text, i) => (marks[i].textContent = text));
   root.querySelectorAll(".stage-labels span").forEach((span, i) => {
     const [left, top, text, kind] = labels[i] ?? [0, 0, "", ""];
     span.textContent = text;
@@ -297,7 +302,9 @@ function draw(state, el) {
   }
   if (view !== "sum") placeGrips(el, all);
   el.querySelectorAll(".stage-keys span").forEach((name, i) => {
-    name.hidden = n_keys > FEW || i >= n_keys;
+    const last = i === FEW - 1;
+    name.hidden = n_keys > FEW ? i > 0 && !last : i >= n_keys;
+    if (last) name.textContent = Math.max(n_keys, FEW);
   });
   return words(all);
 }

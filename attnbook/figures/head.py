@@ -42,11 +42,15 @@ PITCH = 20
 """What a component takes on the screen, as long as all have room."""
 LIMIT = 40
 """Scores beyond it are cut off, with an arrow head."""
-WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT = 32, 3, 0.3
+WALK_LIMIT, USEFUL_LIMIT = 32, 3
+GRADIENT_LIMITS = 0.1, 0.3
+"""Where the axis of the gradients ends, if all of them are small and if not."""
 SEEN = 0.004
 """A smaller share has no outline."""
 MOST = 9999.5
 """A factor from here on is only said to be large."""
+APART = 5
+"""So far from zero is the name of the typical distance at least."""
 POINTS = 64
 """Of so many points at most is the walk to another key's score."""
 
@@ -309,10 +313,11 @@ class Head(LiveFigure):
         )
 
     def _names(self) -> str:
-        """Return the numbers of a few keys, below their columns."""
-        few = self.n_keys if self.n_keys <= FEW else 0
+        """Return the numbers of a few keys below their columns, or of the first and the last."""
+        few = self.n_keys <= FEW
         numbers = "".join(
-            f"<span{'' if place <= few else ' hidden'}>{place}</span>"
+            f"<span{'' if (place <= self.n_keys if few else place in (1, FEW)) else ' hidden'}>"
+            f"{place if place < FEW else max(self.n_keys, FEW)}</span>"
             for place in range(1, FEW + 1)
         )
         return svg.aside("stage-keys", f"<b>key</b>{numbers}")
@@ -403,10 +408,12 @@ class Head(LiveFigure):
             "walk": through(chosen),
             "end": svg.dots([(end, WALK_HIGH / 2 * (1 - chosen[-1] / WALK_LIMIT))]),
         }
-        low = 100 * level_at(-spread[-1], WALK_LIMIT, WALK_HIGH) / WALK_HIGH
+        # on the other side of zero, and so far from it that the two do not meet
+        apart = max(spread[-1], APART) * (-1 if chosen[-1] >= 0 else 1)
+        other = 100 * level_at(apart, WALK_LIMIT, WALK_HIGH) / WALK_HIGH
         labels = [
             (100 * end / WIDE, 100 * level / WALK_HIGH, fixed(chosen[-1], 1), "end top"),
-            (100 * end / WIDE, low, f"±√{self.d_k}", "end low"),
+            (100 * end / WIDE, other, f"±√{self.d_k}", "end"),
         ]
         levels = (20, -20)
         grid = "".join(
@@ -442,32 +449,34 @@ class Head(LiveFigure):
             "beyond": beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
             "mean": f"M0 {svg.number(level)}H{WIDE}",
         }
-        labels = [(100, 100 * level / USEFUL_HIGH, f"ū {fixed(mean, 2)}", "end top")]
         axis = svg.path("zero", f"M0 {USEFUL_HIGH / 2:g}H{WIDE}")
         ticks = [("0", "3"), ("50", "0"), ("100", "−3")]
-        return Stage("u; line: its weighted mean ū", paths, labels), USEFUL_HIGH, axis, ticks
+        note = f"u; line: its weighted mean ū = {fixed(mean, 2)}"
+        return Stage(note, paths, NONE), USEFUL_HIGH, axis, ticks
 
     def _gradient(self) -> tuple[Stage, int, str, Ticks]:
         flow, before = self._flow(self.weights), self._flow(softmax(self.scores))
         few = self.n_keys <= FEW
+        low, high = GRADIENT_LIMITS
+        limit = low if max(abs(flow).max(), abs(before).max()) <= low else high
         paths = {
-            "ghost": standing(before, GRADIENT_LIMIT, GRADIENT_HIGH) if self._factors() else "",
-            "bars": standing(flow, GRADIENT_LIMIT, GRADIENT_HIGH),
-            "beyond": beyond(flow, GRADIENT_LIMIT, GRADIENT_HIGH),
+            "ghost": standing(before, limit, GRADIENT_HIGH) if self._factors() else "",
+            "bars": standing(flow, limit, GRADIENT_HIGH),
+            "beyond": beyond(flow, limit, GRADIENT_HIGH),
         }
         top = int(np.argmax(abs(flow)))
         labels = [
             (
                 100 * (place + 0.5) / self.n_keys,
                 50,
-                fixed(value, 2) if place == top or abs(value) >= 0.045 else "",
+                fixed(value, 2) if place == top or abs(value) >= 0.15 * limit else "",
                 f"{'below' if value >= 0 else 'above'}{' top' if place == top else ''}",
             )
             for place, value in enumerate(flow if few else ())
         ]
         axis = svg.path("zero", f"M0 {GRADIENT_HIGH / 2:g}H{WIDE}")
         axis += svg.path("grid", f"M0 0H{WIDE}M0 {GRADIENT_HIGH}H{WIDE}")
-        ticks = [("0", "0.3"), ("50", "0"), ("100", "−0.3")]
+        ticks = [("0", limit), ("50", "0"), ("100", f"−{limit}")]
         return Stage("p · (u − ū), for each score", paths, labels), GRADIENT_HIGH, axis, ticks
 
     def _grips(self) -> str:
