@@ -5,9 +5,11 @@ const WIDE = 640;
 const [QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH] = [64, 150, 110];
 const [PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH] =
   [80, 200, 90, 90, 120];
-const [PITCH, LIMIT, POINTS, SEEN, MOST, APART] = [20, 40, 64, 0.004, 9999.5, 5];
+const [LIMIT, DIVIDED_LIMIT] = [40, 10];
+const [PITCH, POINTS, SEEN, MOST, APART] = [20, 64, 0.004, 9999.5, 5];
 const [WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMITS] = [32, 3, [0.1, 0.3]];
 const DIALED = ["divisor", "start"];
+const SWITCHED = ["weights", "exponential", "gradient"];
 const STATE = ["view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key",
   "draw", "pulled"];
 
@@ -74,6 +76,9 @@ const moved = ({ pulled, n_keys }) => new Map(
   Object.entries(n_keys > FEW ? {} : pulled)
     .map(([key, score]) => [key - 1, score]).filter(([i]) => i < n_keys));
 
+/** Where the axis of scores ends. */
+const limitOf = (view) => (SWITCHED.includes(view) ? LIMIT : DIVIDED_LIMIT);
+
 /** What a state means: all that the stages of its view show. */
 function computed(state) {
   const { view, d_k, n_keys, draw } = state;
@@ -96,7 +101,7 @@ function computed(state) {
   const useful = view === "gradient" ? normals(draw, 2, n_keys) : [];
   return {
     ...state, dialed, size, extra, query, scores, factors, divisor, logits, weights, useful,
-    moved: [...set.keys()].sort((a, b) => a - b), few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
+    limit: limitOf(view), moved: [...set.keys()].sort((a, b) => a - b), few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
     raised: view === "exponential" ? logits.map((s) => Math.exp(s - highest)) : [],
     arm: !factors.length ? "undivided" : power === 0.5 && extra === 1 ? "divided" : "other",
   };
@@ -167,17 +172,18 @@ const stages = {
         [...place(Math.max(Math.sqrt(d_k), APART) * (last >= 0 ? -1 : 1)), `±√${d_k}`, "end"]],
     ];
   },
-  scores({ n_keys, factors, divisor, scores, logits, few, top, moved }) {
+  scores({ n_keys, factors, divisor, scores, logits, few, top, moved, limit, arm, d_k }) {
     return [
-      factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}`
+      factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}` +
+        (arm === "other" ? `; green: not √${d_k}` : "")
         : moved.length ? "query · key; ringed: pulled by you"
           : few ? "query · key: pull up or down" : "query · key for each key",
       {
-        ghost: factors.length ? standing(scores, LIMIT, SCORE_HIGH) : "",
-        bars: standing(logits, LIMIT, SCORE_HIGH),
-        set: tips(scores, LIMIT, SCORE_HIGH, moved),
-        tips: few ? tips(scores, LIMIT, SCORE_HIGH) : "",
-        beyond: beyond(scores, LIMIT, SCORE_HIGH),
+        ghost: factors.length ? standing(scores, limit, SCORE_HIGH) : "",
+        bars: standing(logits, limit, SCORE_HIGH),
+        set: tips(scores, limit, SCORE_HIGH, moved),
+        tips: few ? tips(scores, limit, SCORE_HIGH) : "",
+        beyond: beyond(scores.map((s) => s / Math.min(divisor, 1)), limit, SCORE_HIGH),
       },
       few ? logits.map((s, i) => foot(i, n_keys, s, short(s), i === top)) : [],
     ];
@@ -251,11 +257,11 @@ function show(root, arm, [note, paths, labels, ticks = []]) {
   });
 }
 
-function placeGrips(el, { n_keys, scores }) {
+function placeGrips(el, { n_keys, scores, limit }) {
   el.querySelectorAll(".grip").forEach((grip, i) => {
     grip.hidden = n_keys > FEW || i >= n_keys;
     const score = grip.hidden ? 0 : scores[i];
-    const top = (100 * levelAt(score, LIMIT, SCORE_HIGH)) / SCORE_HIGH;
+    const top = (100 * levelAt(score, limit, SCORE_HIGH)) / SCORE_HIGH;
     grip.setAttribute("style", `left:${number((100 * i) / n_keys)}%;top:${number(top)}%;` +
       `width:${number(100 / n_keys)}%`);
     const [input] = grip.children;
@@ -331,7 +337,7 @@ function letPull(model, el) {
     const tip = grips[i].getBoundingClientRect();
     const off = onGrip ? event.clientY - (tip.top + tip.bottom) / 2 : 0;
     const follow = ({ clientY }) =>
-      pull(i, LIMIT * (1 - (2 * (clientY - off - box.top)) / box.height));
+      pull(i, limitOf(model.get("view")) * (1 - (2 * (clientY - off - box.top)) / box.height));
     const release = () => {
       plot.removeEventListener("pointermove", follow);
       plot.removeEventListener("pointerup", release);

@@ -26,6 +26,8 @@ VIEWS = {
 """The stages that each view shows, from above."""
 DIALED = ("divisor", "start")
 """The views that have a dial instead of the switch."""
+SWITCHED = ("weights", "exponential", "gradient")
+"""The views with the switch."""
 TITLES = {"walk": "Running sum"}
 """What a stage is called, where it is not its own name."""
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -40,8 +42,8 @@ QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH = 64, 150, 110
 PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH = 80, 200, 90, 90, 120
 PITCH = 20
 """What a component takes on the screen, as long as all have room."""
-LIMIT = 40
-"""Scores beyond it are cut off, with an arrow head."""
+LIMIT, DIVIDED_LIMIT = 40, 10
+"""Scores beyond it are cut off, with an arrow head; without the switch the second counts."""
 WALK_LIMIT, USEFUL_LIMIT = 32, 3
 GRADIENT_LIMITS = 0.1, 0.3
 """Where the axis of the gradients ends, if all of them are small and if not."""
@@ -193,7 +195,7 @@ class Head(LiveFigure):
         if self.view in DIALED:
             label = "Divide by d<sub>k</sub> to the power"
             controls.append(slider("power", label, POWERS, self.power))
-        elif self.view not in {"sum", "temperature"}:
+        elif self.view in SWITCHED:
             controls.append(switch("divided", "divide by √d<sub>k</sub>", self.divided))
         if self.view == "start":
             controls.append(slider("size", "Size of components", SIZES, self.size))
@@ -239,6 +241,10 @@ class Head(LiveFigure):
         if self.view == "gradient":
             more = f", the largest gradient {fixed(abs(self._flow(self.weights)).max(), 2)}"
         return f"{start}: the largest of {self.n_keys} weights is {top}{more}."
+
+    def _limit(self) -> int:
+        """Return where the axis of scores ends, which fits divided ones where all are divided."""
+        return LIMIT if self.view in SWITCHED else DIVIDED_LIMIT
 
     def _scale(self) -> float:
         return self.size if self.view == "start" else 1
@@ -329,7 +335,7 @@ class Head(LiveFigure):
         return Stage(note, paths, NONE), QUERY_HIGH, axis, ()
 
     def _scores(self) -> tuple[Stage, int, str, Ticks]:
-        scores, divisor = self.scores, self.divisor
+        scores, divisor, limit = self.scores, self.divisor, self._limit()
         few = self.n_keys <= FEW
         note = "query · key: pull up or down" if few else "query · key for each key"
         if self._moved():
@@ -337,12 +343,13 @@ class Head(LiveFigure):
         factors = self._factors()
         if factors:
             note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}"
+            note += f"; green: not √{self.d_k}" if self._arm() == "other" else ""
         paths = {
-            "ghost": standing(scores, LIMIT, SCORE_HIGH) if factors else "",
-            "bars": standing(scores / divisor, LIMIT, SCORE_HIGH),
-            "set": tips(scores, LIMIT, SCORE_HIGH, self._moved()),
-            "tips": tips(scores, LIMIT, SCORE_HIGH) if few else "",
-            "beyond": beyond(scores, LIMIT, SCORE_HIGH),
+            "ghost": standing(scores, limit, SCORE_HIGH) if factors else "",
+            "bars": standing(scores / divisor, limit, SCORE_HIGH),
+            "set": tips(scores, limit, SCORE_HIGH, self._moved()),
+            "tips": tips(scores, limit, SCORE_HIGH) if few else "",
+            "beyond": beyond(scores / min(divisor, 1), limit, SCORE_HIGH),
         }
         favorite = int(np.argmax(scores))
         labels = [
@@ -354,11 +361,11 @@ class Head(LiveFigure):
             )
             for place, score in enumerate(scores / divisor if few else ())
         ]
-        levels = (LIMIT, LIMIT / 2, -LIMIT / 2, -LIMIT)
-        grid = "".join(f"M0 {svg.number(level_at(s, LIMIT, SCORE_HIGH))}H{WIDE}" for s in levels)
+        levels = (limit, limit / 2, -limit / 2, -limit)
+        grid = "".join(f"M0 {svg.number(level_at(s, limit, SCORE_HIGH))}H{WIDE}" for s in levels)
         behind = svg.path("grid", grid) + svg.path("zero", f"M0 {SCORE_HIGH / 2:g}H{WIDE}")
         ticks = [
-            (svg.number(100 * level_at(s, LIMIT, SCORE_HIGH) / SCORE_HIGH), svg.reading(s))
+            (svg.number(100 * level_at(s, limit, SCORE_HIGH) / SCORE_HIGH), svg.reading(s))
             for s in (*levels[:2], 0, *levels[2:])
         ]
         return Stage(note, paths, labels), SCORE_HIGH, behind, ticks
@@ -485,7 +492,7 @@ class Head(LiveFigure):
         grips = []
         for place in range(FEW):
             score = self.scores[place] if place < few else 0
-            top = 100 * level_at(score, LIMIT, SCORE_HIGH) / SCORE_HIGH
+            top = 100 * level_at(score, self._limit(), SCORE_HIGH) / SCORE_HIGH
             where = f"left:{percent(100 * place / self.n_keys)}%;top:{percent(top)}%;"
             grips.append(
                 f'<span class="grip" style="{where}width:{percent(100 / self.n_keys)}%"'
