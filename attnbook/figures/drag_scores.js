@@ -20,8 +20,9 @@ export default moving([...KEYS, "divided"], (state, el) => {
   const svg = el.querySelector("svg");
   svg.setAttribute("class", armOf(divided));
   outline(svg, ".bars", bars(p));
-  el.querySelectorAll(".figure-keys span").forEach((label, place) => {
-    label.textContent = scores[place] === null ? "off" : p[place].toFixed(3);
+  el.querySelectorAll(".figure-names span").forEach((name, place) => {
+    putName(name, (100 * (place + 0.5)) / KEYS.length, 100 * (1 - p[place]));
+    name.textContent = scores[place] === null ? "off" : p[place].toFixed(3);
   });
   const [best, second] = scores.filter((score) => score !== null).sort((a, b) => b - a);
   const [top, next] = [...p].sort((a, b) => b - a);

@@ -16,6 +16,8 @@ WHOLE = tuple(range(LOWEST, HIGHEST + 1))
 STOPS = (WHOLE, WHOLE) + 3 * ((None, *WHOLE),)
 DIVISOR = 8
 WIDE, HIGH = 640, 200
+TICKS = ["1", *4 * ["\u00a0"], "0.5", *3 * ["\u00a0"], "0.1", "0"]
+"""The labels of the upright axis, with a place for each tenth."""
 
 
 def named(row: tuple[float, ...]) -> dict[str, float | None]:
@@ -72,7 +74,10 @@ class DragScores(LiveFigure):
 
     def controls(self) -> str:
         """Return the list of rows, a slider for each key, and the switch."""
-        rows = {", ".join(map(svg.reading, row)): named(row) for row in ROWS}
+        rows = {
+            f"{place}: {', '.join(map(svg.reading, row))}": named(row)
+            for place, row in enumerate(ROWS, 1)
+        }
         sliders = "".join(
             slider(key, f"Score {place}", stops, getattr(self, key))
             for place, (key, stops) in enumerate(zip(KEYS, STOPS, strict=True), 1)
@@ -84,22 +89,27 @@ class DragScores(LiveFigure):
         )
 
     def picture(self) -> str:
-        """Return a bar for each key, a tenth of the weight as a line, and the weights in digits."""
+        """Return a bar for each key with its weight in digits, and a line at a tenth."""
         plot = (
             svg.path("bars", self.bars())
             + svg.axes(WIDE, HIGH)
             + svg.path("tenth", f"M0 {svg.number(0.9 * HIGH)}H{WIDE}")
         )
-        arm, tenth = svg.ARMS[self.divided], svg.name("above", "a tenth", 100, 90)
-        weights = svg.spans(
-            "off" if np.isneginf(score) else f"{weight:.3f}"
-            for score, weight in zip(self.scores, self.weights, strict=True)
+        weights = "".join(
+            svg.name(
+                "tip",
+                "off" if np.isneginf(score) else f"{weight:.3f}",
+                100 * (place + 0.5) / len(KEYS),
+                100 * (1 - weight),
+            )
+            for place, (score, weight) in enumerate(zip(self.scores, self.weights, strict=True))
         )
+        arm = svg.ARMS[self.divided]
         return (
             svg.upright("attention weight")
-            + svg.panel(plot, WIDE, HIGH, self.words(), arm, ["1", "0.5", "0"], tenth)
+            + svg.panel(plot, WIDE, HIGH, self.words(), arm, TICKS, weights)
             + '<div class="figure-panel figure-keys" aria-hidden="true">'
-            + f'<div class="figure-ticks">0.5</div>{weights}</div>'
+            + f'<div class="figure-ticks">0.5</div>{svg.spans(range(1, len(KEYS) + 1))}</div>'
             + svg.caption("key")
         )
 

@@ -5,9 +5,11 @@ const WIDE = 640;
 const [QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH] = [64, 150, 110];
 const [PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH] =
   [80, 200, 90, 90, 120];
-const [PITCH, LIMIT, POINTS, SEEN] = [20, 40, 64, 0.004];
-const [WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT] = [32, 3, 0.3];
+const [LIMIT, DIVIDED_LIMIT] = [40, 10];
+const [PITCH, POINTS, SEEN, MOST, APART] = [20, 64, 0.004, 9999.5, 5];
+const [WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMITS] = [32, 3, [0.1, 0.3]];
 const DIALED = ["divisor", "start"];
+const SWITCHED = ["weights", "exponential", "gradient"];
 const STATE = ["view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key",
   "draw", "pulled"];
 
@@ -49,8 +51,8 @@ function rising(shares, high, least = 0) {
 }
 
 const middle = (i, count) => (WIDE / count) * (i + 0.5);
-const tips = (values, limit, high) =>
-  dotsAt(values.map((value, i) => [middle(i, values.length), levelAt(value, limit, high)]));
+const tips = (values, limit, high, places = values.keys()) =>
+  dotsAt([...places].map((i) => [middle(i, values.length), levelAt(values[i], limit, high)]));
 
 const beyond = (values, limit, high) => each(values, (value, i) => {
   if (Math.abs(value) <= limit) return "";
@@ -58,12 +60,12 @@ const beyond = (values, limit, high) => each(values, (value, i) => {
   return `M${number(middle(i, values.length) - 5)} ${rest}z`;
 });
 
-function percentages(shares) {
+function tops(shares, digits, times = 1, unit = "") {
   const top = shares.indexOf(largest(shares));
   const label = (p, i) => [
     (100 * (i + 0.5)) / shares.length,
     100 * (1 - p),
-    i === top || p >= 0.005 ? `${fixed(100 * p, 0)}%` : "",
+    i === top || p >= 0.005 ? fixed(times * p, digits) + unit : "",
     i === top ? "tip top" : "tip",
   ];
   return shares.length <= FEW ? shares.map(label) : [label(shares[top], top)];
@@ -73,6 +75,9 @@ function percentages(shares) {
 const moved = ({ pulled, n_keys }) => new Map(
   Object.entries(n_keys > FEW ? {} : pulled)
     .map(([key, score]) => [key - 1, score]).filter(([i]) => i < n_keys));
+
+/** Where the axis of scores ends. */
+const limitOf = (view) => (SWITCHED.includes(view) ? LIMIT : DIVIDED_LIMIT);
 
 /** What a state means: all that the stages of its view show. */
 function computed(state) {
@@ -96,7 +101,7 @@ function computed(state) {
   const useful = view === "gradient" ? normals(draw, 2, n_keys) : [];
   return {
     ...state, dialed, size, extra, query, scores, factors, divisor, logits, weights, useful,
-    moved: set.size, few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
+    limit: limitOf(view), moved: [...set.keys()].sort((a, b) => a - b), few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
     raised: view === "exponential" ? logits.map((s) => Math.exp(s - highest)) : [],
     arm: !factors.length ? "undivided" : power === 0.5 && extra === 1 ? "divided" : "other",
   };
@@ -164,30 +169,33 @@ const stages = {
         end: dotsAt([[end, level(last)]]),
       },
       [[...place(last), fixed(last, 1), "end top"],
-        [...place(-Math.sqrt(d_k)), `±√${d_k}`, "end low"]],
+        [...place(Math.max(Math.sqrt(d_k), APART) * (last >= 0 ? -1 : 1)), `±√${d_k}`, "end"]],
     ];
   },
-  scores({ n_keys, factors, divisor, scores, logits, few, top }) {
+  scores({ n_keys, factors, divisor, scores, logits, few, top, moved, limit, arm, d_k }) {
     return [
-      factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}`
-        : few ? "query · key: pull up or down" : "query · key for each key",
+      factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}` +
+        (arm === "other" ? `; green: not √${d_k}` : "")
+        : moved.length ? "query · key; ringed: pulled by you"
+          : few ? "query · key: pull up or down" : "query · key for each key",
       {
-        ghost: factors.length ? standing(scores, LIMIT, SCORE_HIGH) : "",
-        bars: standing(logits, LIMIT, SCORE_HIGH),
-        tips: few ? tips(scores, LIMIT, SCORE_HIGH) : "",
-        beyond: beyond(scores, LIMIT, SCORE_HIGH),
+        ghost: factors.length ? standing(scores, limit, SCORE_HIGH) : "",
+        bars: standing(logits, limit, SCORE_HIGH),
+        set: tips(scores, limit, SCORE_HIGH, moved),
+        tips: few ? tips(scores, limit, SCORE_HIGH) : "",
+        beyond: beyond(scores.map((s) => s / Math.min(divisor, 1)), limit, SCORE_HIGH),
       },
       few ? logits.map((s, i) => foot(i, n_keys, s, short(s), i === top)) : [],
     ];
   },
   exponentials: ({ factors, scores, raised, top }) => [
-    "e^(score − largest)",
+    "e^(score − largest): × e per step",
     {
       ghost: factors.length
         ? rising(scores.map((s) => Math.exp(s - scores[top])), EXPONENTIAL_HIGH, SEEN) : "",
       bars: rising(raised, EXPONENTIAL_HIGH),
     },
-    [],
+    tops(raised, 2),
   ],
   weights: ({ factors, scores, weights }) => [
     factors.length ? "pale: before the division" : "softmax of the scores",
@@ -195,35 +203,38 @@ const stages = {
       ghost: factors.length ? rising(softmax(scores), WEIGHT_HIGH, SEEN) : "",
       bars: rising(weights, WEIGHT_HIGH),
     },
-    percentages(weights),
+    tops(weights, 0, 100, "%"),
   ],
   usefulness({ weights, useful }) {
     const mean = dot(weights, useful);
     const level = levelAt(mean, USEFUL_LIMIT, USEFUL_HIGH);
     return [
-      "u; line: its weighted mean ū",
+      `u; line: its weighted mean ū = ${fixed(mean, 2)}`,
       {
         bars: standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
         beyond: beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
         mean: `M0 ${number(level)}H${WIDE}`,
       },
-      [[100, (100 * level) / USEFUL_HIGH, `ū ${fixed(mean, 2)}`, "end top"]],
+      [],
     ];
   },
   gradient({ n_keys, factors, scores, weights, useful, few }) {
     const now = flow(weights, useful);
     const sizes = now.map(Math.abs);
     const top = sizes.indexOf(largest(sizes));
-    const ghost = () => standing(flow(softmax(scores), useful), GRADIENT_LIMIT, GRADIENT_HIGH);
-    const text = (value, i) => (i === top || sizes[i] >= 0.045 ? fixed(value, 2) : "");
+    const before = flow(softmax(scores), useful);
+    const [low, high] = GRADIENT_LIMITS;
+    const limit = largest([...sizes, ...before.map(Math.abs)]) <= low ? low : high;
+    const text = (value, i) => (i === top || sizes[i] >= 0.15 * limit ? fixed(value, 2) : "");
     return [
       "p · (u − ū), for each score",
       {
-        ghost: factors.length ? ghost() : "",
-        bars: standing(now, GRADIENT_LIMIT, GRADIENT_HIGH),
-        beyond: beyond(now, GRADIENT_LIMIT, GRADIENT_HIGH),
+        ghost: factors.length ? standing(before, limit, GRADIENT_HIGH) : "",
+        bars: standing(now, limit, GRADIENT_HIGH),
+        beyond: beyond(now, limit, GRADIENT_HIGH),
       },
       few ? now.map((value, i) => foot(i, n_keys, value, text(value, i), i === top)) : [],
+      [limit, 0, `−${limit}`],
     ];
   },
 };
@@ -232,10 +243,12 @@ const stages = {
 const foot = (i, count, value, text, top) => [
   (100 * (i + 0.5)) / count, 50, text, (value >= 0 ? "below" : "above") + (top ? " top" : "")];
 
-function show(root, arm, [note, paths, labels]) {
+function show(root, arm, [note, paths, labels, ticks = []]) {
   root.querySelector(".stage-title span").textContent = note;
   root.querySelector("svg").setAttribute("class", arm);
   Object.entries(paths).forEach(([kind, d]) => outline(root, `.${kind}`, d));
+  const marks = root.querySelectorAll(".stage-ticks span");
+  ticks.forEach((text, i) => (marks[i].textContent = text));
   root.querySelectorAll(".stage-labels span").forEach((span, i) => {
     const [left, top, text, kind] = labels[i] ?? [0, 0, "", ""];
     span.textContent = text;
@@ -244,11 +257,11 @@ function show(root, arm, [note, paths, labels]) {
   });
 }
 
-function placeGrips(el, { n_keys, scores }) {
+function placeGrips(el, { n_keys, scores, limit }) {
   el.querySelectorAll(".grip").forEach((grip, i) => {
     grip.hidden = n_keys > FEW || i >= n_keys;
     const score = grip.hidden ? 0 : scores[i];
-    const top = (100 * levelAt(score, LIMIT, SCORE_HIGH)) / SCORE_HIGH;
+    const top = (100 * levelAt(score, limit, SCORE_HIGH)) / SCORE_HIGH;
     grip.setAttribute("style", `left:${number((100 * i) / n_keys)}%;top:${number(top)}%;` +
       `width:${number(100 / n_keys)}%`);
     const [input] = grip.children;
@@ -258,7 +271,7 @@ function placeGrips(el, { n_keys, scores }) {
 }
 
 function words(all) {
-  const { view, d_k, n_keys, size, dialed, factors, weights, useful, raised, moved } = all;
+  const { view, d_k, n_keys, size, dialed, factors, weights, useful, logits, moved } = all;
   if (view === "sum") {
     const scores = all.sums.map((walk) => walk[d_k]);
     return `Width ${d_k}: the products of key ${all.key} add up to ` +
@@ -269,12 +282,16 @@ function words(all) {
   const by = dialed || view === "temperature" ? ` by ${factors.join("·")}` : "";
   const start = `Width ${d_k}` + (size === 1 ? "" : `, size ${reading(size)}`) +
     (factors.length ? `, divided${by}` : ", not divided") +
-    (moved === 1 ? ", one score pulled" : moved ? `, ${moved} scores pulled` : "");
-  const top = fixed(largest(weights), 2);
+    (moved.length === 1 ? ", one score pulled"
+      : moved.length ? `, ${moved.length} scores pulled` : "");
   if (view === "exponential") {
-    return `${start}: the exponentials add up to ${fixed(sum(raised), 2)}, and the largest of ` +
-      `${n_keys} weights is one over that, ${top}.`;
+    const [first, second] = [...logits].sort((a, b) => b - a);
+    const times = Math.exp(first - second);
+    return `${factors.length ? "D" : "Not d"}ivided: a lead of ${fixed(first - second, 1)} makes ` +
+      `key ${all.top + 1}’s exponential ` +
+      `${times < MOST ? short(times) : "10,000+"} times the next.`;
   }
+  const top = fixed(largest(weights), 2);
   const more = view === "gradient"
     ? `, the largest gradient ${fixed(largest(flow(weights, useful).map(Math.abs)), 2)}` : "";
   return `${start}: the largest of ${n_keys} weights is ${top}${more}.`;
@@ -291,7 +308,9 @@ function draw(state, el) {
   }
   if (view !== "sum") placeGrips(el, all);
   el.querySelectorAll(".stage-keys span").forEach((name, i) => {
-    name.hidden = n_keys > FEW || i >= n_keys;
+    const last = i === FEW - 1;
+    name.hidden = n_keys > FEW ? i > 0 && !last : i >= n_keys;
+    if (last) name.textContent = Math.max(n_keys, FEW);
   });
   return words(all);
 }
@@ -318,7 +337,7 @@ function letPull(model, el) {
     const tip = grips[i].getBoundingClientRect();
     const off = onGrip ? event.clientY - (tip.top + tip.bottom) / 2 : 0;
     const follow = ({ clientY }) =>
-      pull(i, LIMIT * (1 - (2 * (clientY - off - box.top)) / box.height));
+      pull(i, limitOf(model.get("view")) * (1 - (2 * (clientY - off - box.top)) / box.height));
     const release = () => {
       plot.removeEventListener("pointermove", follow);
       plot.removeEventListener("pointerup", release);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
 
@@ -25,6 +26,8 @@ VIEWS = {
 """The stages that each view shows, from above."""
 DIALED = ("divisor", "start")
 """The views that have a dial instead of the switch."""
+SWITCHED = ("weights", "exponential", "gradient")
+"""The views with the switch."""
 TITLES = {"walk": "Running sum"}
 """What a stage is called, where it is not its own name."""
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -39,11 +42,17 @@ QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH = 64, 150, 110
 PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH = 80, 200, 90, 90, 120
 PITCH = 20
 """What a component takes on the screen, as long as all have room."""
-LIMIT = 40
-"""Scores beyond it are cut off, with an arrow head."""
-WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMIT = 32, 3, 0.3
+LIMIT, DIVIDED_LIMIT = 40, 10
+"""Scores beyond it are cut off, with an arrow head; without the switch the second counts."""
+WALK_LIMIT, USEFUL_LIMIT = 32, 3
+GRADIENT_LIMITS = 0.1, 0.3
+"""Where the axis of the gradients ends, if all of them are small and if not."""
 SEEN = 0.004
 """A smaller share has no outline."""
+MOST = 9999.5
+"""A factor from here on is only said to be large."""
+APART = 5
+"""So far from zero is the name of the typical distance at least."""
 POINTS = 64
 """Of so many points at most is the walk to another key's score."""
 
@@ -66,7 +75,7 @@ class Head(LiveFigure):
 
     - "weights": nothing but the width is turned up, and one key takes all.
     - "sum": a sum of 64 products ends about 8 from zero, because they cancel.
-    - "exponential": the favorite's weight is one over a sum; in a wide head the others add little.
+    - "exponential": a lead is a difference of scores, and its exponential is a factor.
     - "gradient": the mean follows the favorite, so that even the winner gets no gradient.
     - "divisor": at one power alone the row stays, but for the length of the query, at every width.
     - "start": components twice as large make divided scores four times as large.
@@ -186,7 +195,7 @@ class Head(LiveFigure):
         if self.view in DIALED:
             label = "Divide by d<sub>k</sub> to the power"
             controls.append(slider("power", label, POWERS, self.power))
-        elif self.view not in {"sum", "temperature"}:
+        elif self.view in SWITCHED:
             controls.append(switch("divided", "divide by √d<sub>k</sub>", self.divided))
         if self.view == "start":
             controls.append(slider("size", "Size of components", SIZES, self.size))
@@ -221,14 +230,21 @@ class Head(LiveFigure):
         top = fixed(self.weights.max(), 2)
         start = f"Width {self.d_k}{self._sized()}, {self._division()}{pulled}"
         if self.view == "exponential":
+            second, first = np.sort(self.scores / self.divisor)[-2:]
+            times = np.exp(first - second)
             return (
-                f"{start}: the exponentials add up to {fixed(self._raised().sum(), 2)}, and "
-                f"the largest of {self.n_keys} weights is one over that, {top}."
+                f"{self._division().capitalize()}: a lead of {fixed(first - second, 1)} makes key "
+                f"{np.argmax(self.scores) + 1}’s exponential "
+                f"{short(times) if times < MOST else '10,000+'} times the next."
             )
         more = ""
         if self.view == "gradient":
             more = f", the largest gradient {fixed(abs(self._flow(self.weights)).max(), 2)}"
         return f"{start}: the largest of {self.n_keys} weights is {top}{more}."
+
+    def _limit(self) -> int:
+        """Return where the axis of scores ends, which fits divided ones where all are divided."""
+        return LIMIT if self.view in SWITCHED else DIVIDED_LIMIT
 
     def _scale(self) -> float:
         return self.size if self.view == "start" else 1
@@ -303,10 +319,11 @@ class Head(LiveFigure):
         )
 
     def _names(self) -> str:
-        """Return the numbers of a few keys, below their columns."""
-        few = self.n_keys if self.n_keys <= FEW else 0
+        """Return the numbers of a few keys below their columns, or of the first and the last."""
+        few = self.n_keys <= FEW
         numbers = "".join(
-            f"<span{'' if place <= few else ' hidden'}>{place}</span>"
+            f"<span{'' if (place <= self.n_keys if few else place in (1, FEW)) else ' hidden'}>"
+            f"{place if place < FEW else max(self.n_keys, FEW)}</span>"
             for place in range(1, FEW + 1)
         )
         return svg.aside("stage-keys", f"<b>key</b>{numbers}")
@@ -318,17 +335,21 @@ class Head(LiveFigure):
         return Stage(note, paths, NONE), QUERY_HIGH, axis, ()
 
     def _scores(self) -> tuple[Stage, int, str, Ticks]:
-        scores, divisor = self.scores, self.divisor
+        scores, divisor, limit = self.scores, self.divisor, self._limit()
         few = self.n_keys <= FEW
         note = "query · key: pull up or down" if few else "query · key for each key"
+        if self._moved():
+            note = "query · key; ringed: pulled by you"
         factors = self._factors()
         if factors:
             note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}"
+            note += f"; green: not √{self.d_k}" if self._arm() == "other" else ""
         paths = {
-            "ghost": standing(scores, LIMIT, SCORE_HIGH) if factors else "",
-            "bars": standing(scores / divisor, LIMIT, SCORE_HIGH),
-            "tips": tips(scores, LIMIT, SCORE_HIGH) if few else "",
-            "beyond": beyond(scores, LIMIT, SCORE_HIGH),
+            "ghost": standing(scores, limit, SCORE_HIGH) if factors else "",
+            "bars": standing(scores / divisor, limit, SCORE_HIGH),
+            "set": tips(scores, limit, SCORE_HIGH, self._moved()),
+            "tips": tips(scores, limit, SCORE_HIGH) if few else "",
+            "beyond": beyond(scores / min(divisor, 1), limit, SCORE_HIGH),
         }
         favorite = int(np.argmax(scores))
         labels = [
@@ -340,11 +361,11 @@ class Head(LiveFigure):
             )
             for place, score in enumerate(scores / divisor if few else ())
         ]
-        levels = (LIMIT, LIMIT / 2, -LIMIT / 2, -LIMIT)
-        grid = "".join(f"M0 {svg.number(level_at(s, LIMIT, SCORE_HIGH))}H{WIDE}" for s in levels)
+        levels = (limit, limit / 2, -limit / 2, -limit)
+        grid = "".join(f"M0 {svg.number(level_at(s, limit, SCORE_HIGH))}H{WIDE}" for s in levels)
         behind = svg.path("grid", grid) + svg.path("zero", f"M0 {SCORE_HIGH / 2:g}H{WIDE}")
         ticks = [
-            (svg.number(100 * level_at(s, LIMIT, SCORE_HIGH) / SCORE_HIGH), svg.reading(s))
+            (svg.number(100 * level_at(s, limit, SCORE_HIGH) / SCORE_HIGH), svg.reading(s))
             for s in (*levels[:2], 0, *levels[2:])
         ]
         return Stage(note, paths, labels), SCORE_HIGH, behind, ticks
@@ -359,7 +380,7 @@ class Head(LiveFigure):
         behind = svg.path("grid", f"M0 0H{WIDE}M0 {WEIGHT_HIGH / 2:g}H{WIDE}")
         behind += svg.path("zero", f"M0 {WEIGHT_HIGH}H{WIDE}")
         ticks = [("0", "100%"), ("50", "50%"), ("100", "0")]
-        return Stage(note, paths, percentages(weights)), WEIGHT_HIGH, behind, ticks
+        return Stage(note, paths, tops(weights, 0, 100, "%")), WEIGHT_HIGH, behind, ticks
 
     def _key(self) -> tuple[Stage, int, str, Ticks]:
         note = f"number {self.key}, as many components"
@@ -394,10 +415,12 @@ class Head(LiveFigure):
             "walk": through(chosen),
             "end": svg.dots([(end, WALK_HIGH / 2 * (1 - chosen[-1] / WALK_LIMIT))]),
         }
-        low = 100 * level_at(-spread[-1], WALK_LIMIT, WALK_HIGH) / WALK_HIGH
+        # on the other side of zero, and so far from it that the two do not meet
+        apart = max(spread[-1], APART) * (-1 if chosen[-1] >= 0 else 1)
+        other = 100 * level_at(apart, WALK_LIMIT, WALK_HIGH) / WALK_HIGH
         labels = [
             (100 * end / WIDE, 100 * level / WALK_HIGH, fixed(chosen[-1], 1), "end top"),
-            (100 * end / WIDE, low, f"±√{self.d_k}", "end low"),
+            (100 * end / WIDE, other, f"±√{self.d_k}", "end"),
         ]
         levels = (20, -20)
         grid = "".join(
@@ -418,11 +441,11 @@ class Head(LiveFigure):
             "ghost": rising(undivided, EXPONENTIAL_HIGH, SEEN) if self._factors() else "",
             "bars": rising(values, EXPONENTIAL_HIGH),
         }
-        note = "e^(score − largest)"
+        note = "e^(score − largest): × e per step"
         grid = svg.path("grid", f"M0 0H{WIDE}M0 {EXPONENTIAL_HIGH / 2:g}H{WIDE}")
         grid += svg.path("zero", f"M0 {EXPONENTIAL_HIGH}H{WIDE}")
         ticks = [("0", "1"), ("50", "0.5"), ("100", "0")]
-        return Stage(note, paths, NONE), EXPONENTIAL_HIGH, grid, ticks
+        return Stage(note, paths, tops(values, 2)), EXPONENTIAL_HIGH, grid, ticks
 
     def _usefulness(self) -> tuple[Stage, int, str, Ticks]:
         useful = self.usefulness
@@ -433,32 +456,34 @@ class Head(LiveFigure):
             "beyond": beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
             "mean": f"M0 {svg.number(level)}H{WIDE}",
         }
-        labels = [(100, 100 * level / USEFUL_HIGH, f"ū {fixed(mean, 2)}", "end top")]
         axis = svg.path("zero", f"M0 {USEFUL_HIGH / 2:g}H{WIDE}")
         ticks = [("0", "3"), ("50", "0"), ("100", "−3")]
-        return Stage("u; line: its weighted mean ū", paths, labels), USEFUL_HIGH, axis, ticks
+        note = f"u; line: its weighted mean ū = {fixed(mean, 2)}"
+        return Stage(note, paths, NONE), USEFUL_HIGH, axis, ticks
 
     def _gradient(self) -> tuple[Stage, int, str, Ticks]:
         flow, before = self._flow(self.weights), self._flow(softmax(self.scores))
         few = self.n_keys <= FEW
+        low, high = GRADIENT_LIMITS
+        limit = low if max(abs(flow).max(), abs(before).max()) <= low else high
         paths = {
-            "ghost": standing(before, GRADIENT_LIMIT, GRADIENT_HIGH) if self._factors() else "",
-            "bars": standing(flow, GRADIENT_LIMIT, GRADIENT_HIGH),
-            "beyond": beyond(flow, GRADIENT_LIMIT, GRADIENT_HIGH),
+            "ghost": standing(before, limit, GRADIENT_HIGH) if self._factors() else "",
+            "bars": standing(flow, limit, GRADIENT_HIGH),
+            "beyond": beyond(flow, limit, GRADIENT_HIGH),
         }
         top = int(np.argmax(abs(flow)))
         labels = [
             (
                 100 * (place + 0.5) / self.n_keys,
                 50,
-                fixed(value, 2) if place == top or abs(value) >= 0.045 else "",
+                fixed(value, 2) if place == top or abs(value) >= 0.15 * limit else "",
                 f"{'below' if value >= 0 else 'above'}{' top' if place == top else ''}",
             )
             for place, value in enumerate(flow if few else ())
         ]
         axis = svg.path("zero", f"M0 {GRADIENT_HIGH / 2:g}H{WIDE}")
         axis += svg.path("grid", f"M0 0H{WIDE}M0 {GRADIENT_HIGH}H{WIDE}")
-        ticks = [("0", "0.3"), ("50", "0"), ("100", "−0.3")]
+        ticks = [("0", limit), ("50", "0"), ("100", f"−{limit}")]
         return Stage("p · (u − ū), for each score", paths, labels), GRADIENT_HIGH, axis, ticks
 
     def _grips(self) -> str:
@@ -467,7 +492,7 @@ class Head(LiveFigure):
         grips = []
         for place in range(FEW):
             score = self.scores[place] if place < few else 0
-            top = 100 * level_at(score, LIMIT, SCORE_HIGH) / SCORE_HIGH
+            top = 100 * level_at(score, self._limit(), SCORE_HIGH) / SCORE_HIGH
             where = f"left:{percent(100 * place / self.n_keys)}%;top:{percent(top)}%;"
             grips.append(
                 f'<span class="grip" style="{where}width:{percent(100 / self.n_keys)}%"'
@@ -561,12 +586,11 @@ def rising(shares: np.ndarray, high: int, least: float = 0) -> str:
     )
 
 
-def tips(values: np.ndarray, limit: float, high: int) -> str:
-    """Return a dot where each bar ends."""
+def tips(values: np.ndarray, limit: float, high: int, places: Iterable[int] | None = None) -> str:
+    """Return a dot where each bar ends, or each of some bars."""
     room = WIDE / len(values)
-    return svg.dots(
-        (room * (place + 0.5), level_at(value, limit, high)) for place, value in enumerate(values)
-    )
+    shown = range(len(values)) if places is None else sorted(places)
+    return svg.dots((room * (i + 0.5), level_at(values[i], limit, high)) for i in shown)
 
 
 def beyond(values: np.ndarray, limit: float, high: int) -> str:
@@ -584,15 +608,19 @@ def high_end(high: int) -> str:
     return f"{high + 4}l5 6l5 -6"
 
 
-def percentages(shares: np.ndarray) -> list[tuple[float, float, str, str]]:
-    """Return the largest share in percent, and of a few keys each that shows."""
+def tops(
+    shares: np.ndarray, digits: int, times: float = 1, unit: str = ""
+) -> list[tuple[float, float, str, str]]:
+    """Return the number at the largest bar, and of a few keys at each that shows."""
     top = int(np.argmax(shares))
     shown = range(len(shares)) if len(shares) <= FEW else (top,)
     return [
         (
             100 * (place + 0.5) / len(shares),
             100 * (1 - shares[place]),
-            f"{fixed(100 * shares[place], 0)}%" if place == top or shares[place] >= 0.005 else "",
+            fixed(times * shares[place], digits) + unit
+            if place == top or shares[place] >= 0.005
+            else "",
             "tip top" if place == top else "tip",
         )
         for place in shown

@@ -200,9 +200,10 @@ class TestDragScores:
     @pytest.mark.parametrize("row", drag_scores.ROWS)
     def test_the_list_shows_which_row_it_is(self, row):
         figure = figures.DragScores(**drag_scores.named(row))
-        assert re.findall(r"selected>([^<]*)<", figure.controls()) == [
-            ", ".join(f"{score:g}".replace("-", "−") for score in row)
-        ]
+        (shown,) = re.findall(r"selected>([^<]*)<", figure.controls())
+        place, scores = shown.split(": ")
+        assert drag_scores.ROWS[int(place) - 1] == row
+        assert scores == ", ".join(f"{score:g}".replace("-", "−") for score in row)
         figure.second += 0.5
         assert re.findall(r"selected>([^<]*)<", figure.controls()) == ["your own"]
 

@@ -143,16 +143,17 @@ class TestSum:
 
 
 class TestExponential:
-    def test_one_over_their_sum_is_the_largest_weight(self):
+    def test_a_lead_becomes_a_factor(self):
         for divided in (False, True):
             figure = Head(view="exponential", divided=divided, draw=4)
             logits = figure.scores / (8 if divided else 1)
             values = np.exp(logits - logits.max())
             heights = drawn(figure, "exponentials")[:, 2]
             np.testing.assert_allclose(heights, head.EXPONENTIAL_HIGH * values, atol=0.006)
-            total, top = re.findall(r"\d+\.\d+", figure.words())
-            assert float(total) == pytest.approx(values.sum(), abs=0.0051)
-            assert float(top) == pytest.approx(1 / values.sum(), abs=0.0051)
+            lead, times = re.findall(r"\d+\.\d+", figure.words())
+            assert float(lead) == pytest.approx(np.diff(np.sort(logits))[-1], abs=0.051)
+            assert float(times) == pytest.approx(1 / np.sort(values)[-2], abs=0.051)
+        assert "10,000+ times" in Head(view="exponential", pulled={"1": 40}).words()
 
 
 class TestGradient:
@@ -165,11 +166,11 @@ class TestGradient:
             return special.softmax(logits + step * np.eye(16)[place]) @ figure.usefulness
 
         slopes = np.array([(mean(i, 1e-5) - mean(i, -1e-5)) / 2e-5 for i in range(16)])
-        assert (abs(slopes) < head.GRADIENT_LIMIT).all()
+        limit = float(re.findall(r'top:0%">([\d.]+)<', figure.picture())[-1])
+        assert limit in head.GRADIENT_LIMITS
+        assert (abs(slopes) < limit).all()
         heights = drawn(figure, "gradient")[:, 2]
-        np.testing.assert_allclose(
-            heights / (head.GRADIENT_HIGH / 2) * head.GRADIENT_LIMIT, slopes, atol=1e-4
-        )
+        np.testing.assert_allclose(heights / (head.GRADIENT_HIGH / 2) * limit, slopes, atol=1e-4)
         assert f"the largest gradient {abs(slopes).max():.2f}." in figure.words()
 
     def test_it_vanishes_for_every_key_when_one_takes_all(self):
