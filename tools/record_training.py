@@ -40,9 +40,6 @@ from attnlib.training import (  # noqa: E402
 
 TABLE = ROOT / "data" / "ablation.json"
 SEED = REPORT_SEEDS[0]
-QUANTILES = {"low": 0.05, "median": 0.5, "high": 0.95}
-SHORTEST = 1e-4
-"""The shortest gradient that is told from shorter ones."""
 TASK = GroupMeanTask()
 
 
@@ -84,7 +81,7 @@ class Recording:
         )
         self.state = initial_state(self.parameters)
         self.measured: dict[str, list[Any]] = {
-            name: [] for name in ("loss", "right", "square", *QUANTILES, "maps")
+            name: [] for name in ("loss", "right", "square", "maps")
         }
 
     def step(self, batch: Batch) -> None:
@@ -98,16 +95,11 @@ class Recording:
         result = loss_and_gradients(self.parameters, test, self.rule)
         power = (test.targets**2).sum(axis=1).mean()
         right = (result.weights * matching_tokens(TASK, test)).sum(axis=1).mean()
-        lengths = np.linalg.norm(result.queries, axis=1).clip(SHORTEST)
         shown = loss_and_gradients(self.parameters, one_query_for_each_tag(test), self.rule)
         for name, value in (
             ("loss", round(float(result.loss / power), 4)),
             ("right", round(float(right), 2)),
             ("square", round(float((result.weights**2).sum(axis=1).mean()), 2)),
-            *(
-                (name, round(float(np.log10(np.quantile(lengths, share))), 1))
-                for name, share in QUANTILES.items()
-            ),
             ("maps", levels(shown.weights)),
         ):
             self.measured[name].append(value)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from attnbook.figures import _svg as svg
 from attnbook.figures._base import HERE, LiveFigure, slider, switch
 from attnlib.group_mean import GroupMeanTask, reference_losses
 
-RECORDING = HERE / "training_player.json"
+RECORDING = HERE / "training_runs.json"
 STEPS = (0, 1, 2, 5, 10, 20, 30, 50, 70, 100, 140, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
 WIDTHS = (16, 64, 256)
 OPTIMIZERS = ("SGD", "Adam")
@@ -23,20 +23,26 @@ LEVELS = 6
 """A weight is kept as its square root in sixths."""
 ARMS = {"undivided": "not divided", "divided": "divided"}
 WIDE, HIGH, EDGE = 320, 180, 6
-# Losses beyond the top are drawn at it.
+# Losses beyond the top are drawn at it, which its name says.
 TOP = 1.25
 CELL, ROWS, GROUP = 10, 8, 4
 KEYS = ROWS * GROUP
-# Powers of ten of the lengths of gradients.
-SHORTEST, LONGEST = -4, 2
-BAND, BANDS = 20, 40
-NAMES = ("zero", "uniform", "one token", "ideal")
+NAMES = ("predict zero", "uniform", "one token", "ideal")
+SENT = ("optimizer", "d_k", "loss", "right", "maps")
+"""What the module reads of a run."""
 
 
 @cache
 def recorded_runs() -> list[dict[str, Any]]:
-    """Return all runs, which the module has as its table."""
+    """Return all runs."""
     return json.loads(RECORDING.read_text("utf-8"))["runs"]
+
+
+@cache
+def data() -> str:
+    """Return what the module reads, as JSON."""
+    runs = [{name: run[name] for name in SENT} for run in recorded_runs()]
+    return json.dumps(runs, separators=(",", ":"))
 
 
 class TrainingPlayer(LiveFigure):
@@ -59,9 +65,9 @@ class TrainingPlayer(LiveFigure):
     Notes
     -----
     Shown in the chapter on training. The surprise: the undivided wide head finds the right
-    group and stays on one of its keys; the divided one shares. The runs are those of
-    :func:`attnlib.training.train_together`; the reference losses are those of
-    :func:`attnlib.group_mean.reference_losses`.
+    group as surely as the divided one, but stays on one of its keys and has a far larger
+    loss. The runs are those of :func:`attnlib.training.train_together`; the reference losses
+    are those of :func:`attnlib.group_mean.reference_losses`.
 
     Examples
     --------
@@ -76,7 +82,7 @@ class TrainingPlayer(LiveFigure):
     """
 
     state = ("step", "d_k", "adam")
-    step = traitlets.Enum(STEPS, 100).tag(sync=True)
+    step = traitlets.Enum(STEPS, 500).tag(sync=True)
     d_k = traitlets.Enum(WIDTHS, 256).tag(sync=True)
     adam = traitlets.Bool(default_value=False).tag(sync=True)
 
@@ -114,16 +120,15 @@ class TrainingPlayer(LiveFigure):
         )
 
     def picture(self) -> str:
-        """Return the losses, the two maps and the ranges of the gradients."""
+        """Return the losses and the two maps."""
         maps = "".join(map(self.map_of, range(2)))
         return (
-            f'<div class="training-room"><div class="training">{self.losses()}{maps}'
-            f"{self.gradients()}</div></div>"
+            f'<div class="training-room" data-late="{html.escape(data())}">'
+            f'<div class="training">{self.losses()}{maps}</div></div>'
         ) + svg.remark(
             "Recorded runs of one seed. Dotted: losses of zero, and of the best multiples of the "
-            "mean of all tokens and of one right token; those above 1.25 lie at the top. Maps: one "
-            "test sequence, a row for each of its eight tags; area is weight, and frames hold the "
-            "four right keys."
+            "mean of all tokens and of one right token. Maps: one test sequence, a row for each of "
+            "its eight tags; area is weight, and frames hold the four right keys."
         )
 
     def losses(self) -> str:
@@ -137,14 +142,17 @@ class TrainingPlayer(LiveFigure):
         )
         now = svg.path("now", f"M{svg.number(across(self.step))} 0V{HIGH}")
         plot = f"{svg.axes(WIDE, HIGH)}{svg.path('reference', lines)}{now}{curves}"
+        marked = [(TOP, f"≥ {TOP}"), *((loss, f"{name} {loss:g}") for name, loss in references)]
+        names = svg.labels(((f"{100 * height(y) / HIGH:g}", text) for y, text in marked), "top")
+        ticks = svg.labels(
+            (f"{100 * across(step) / WIDE:.2f}", step) for step in (0, 10, 100, 1000)
+        )
         keys = " ".join(f'<span class="{arm}">{name}</span>' for arm, name in ARMS.items())
         return (
             f'<div class="training-loss"><p class="training-title">loss by step: {keys}</p>'
-            + plotted(
-                ((height(loss) / HIGH, f"{name} {loss:g}") for name, loss in references),
-                svg.picture(plot, WIDE, HIGH, self.words()),
-                ((across(step), step) for step in (0, 10, 100, 1000)),
-            )
+            f'<div class="training-plot">{svg.aside("training-names", names)}'
+            f"{svg.picture(plot, WIDE, HIGH, self.words())}"
+            f"{svg.aside('training-ticks', ticks)}</div></div>"
         )
 
     def points(self, loss: list[float]) -> list[tuple[float, float]]:
@@ -174,36 +182,6 @@ class TrainingPlayer(LiveFigure):
             if side
         )
 
-    def gradients(self) -> str:
-        """Return the panel of the lengths of gradients."""
-        bands = "".join(
-            svg.path(f"{kind} band", self.band(arm)[0])
-            + svg.path(f"{kind} middle", self.band(arm)[1])
-            for arm, kind in enumerate(ARMS)
-        )
-        powers = range(SHORTEST, LONGEST + 1, 2)
-        grid = "".join(f"M{svg.number(along(power))} 0V{BANDS}" for power in powers)
-        return (
-            '<div class="training-gradients"><p class="training-title">length of the gradient: '
-            "5%, median, 95%</p>"
-        ) + plotted(
-            ((0.25 + 0.5 * arm, name) for arm, name in enumerate(ARMS.values())),
-            svg.picture(svg.path("axis", grid) + bands, WIDE, BANDS),
-            (
-                (along(power), f"{'≤ ' if power == SHORTEST else ''}{10.0**power:g}")
-                for power in powers
-            ),
-        )
-
-    def band(self, arm: int) -> tuple[str, str]:
-        """Return the line from the lower to the upper quantile of an arm, and its median."""
-        low, middle, high = (
-            svg.number(along(self.measured(name)[arm][self.place]))
-            for name in ("low", "median", "high")
-        )
-        y = BAND * arm + BAND // 2
-        return f"M{low} {y}H{high}", f"M{middle} {y - 7}v14"
-
     def words(self) -> str:
         """Return the loss of both arms."""
         undivided, divided = (loss[self.place] for loss in self.measured("loss"))
@@ -218,23 +196,3 @@ def across(step: int) -> float:
 def height(loss: float) -> float:
     """Return where a loss is on its axis."""
     return HIGH * (1 - min(loss, TOP) / TOP)
-
-
-def along(power: float) -> float:
-    """Return where a power of ten is on the axis of lengths."""
-    return EDGE + (WIDE - 2 * EDGE) * (power - SHORTEST) / (LONGEST - SHORTEST)
-
-
-def plotted(
-    names: Iterable[tuple[float, str]], plot: str, ticks: Iterable[tuple[float, Any]]
-) -> str:
-    """Return the rest of a panel: a plot with its names on the left and its ticks below.
-
-    Names have their heights as parts of the whole, ticks their places in the picture.
-    """
-    on_left = svg.labels(((f"{100 * at:g}", name) for at, name in names), side="top")
-    below = svg.labels((f"{100 * at / WIDE:.2f}", tick) for at, tick in ticks)
-    return (
-        f'<div class="training-plot">{svg.aside("training-names", on_left)}{plot}'
-        f"{svg.aside('training-ticks', below)}</div></div>"
-    )

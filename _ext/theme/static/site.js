@@ -363,8 +363,9 @@ const addCopier = (block, index) => {
   });
   block.after(button);
 };
-// nobody copies in the first moment, which belongs to the page itself
-whenIdle(() => all("div.highlight pre").forEach(addCopier));
+// nobody copies in the first moment, which belongs to the page itself; in an output, whose first line
+// is often full, the button would lie on numbers
+whenIdle(() => all("div.highlight pre:not(.cell_output *)").forEach(addCopier));
 
 /* What scrolls can be scrolled by keys. Sizes are read when the browser has just laid them out, and
    never inside closed boxes, which it would have to lay out for the asking. */

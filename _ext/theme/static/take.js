@@ -320,7 +320,7 @@ function element(name, properties, ...children) {
   return made;
 }
 
-/** The row: what can be saved, by its name, and the link. */
+/** The row: the link, beside what is said of it, and what can be saved, by its name. */
 function row(title, saving, link) {
   const said = element("span", { role: "status" });
   const room = element("div", { className: "take" }, said);
@@ -338,9 +338,6 @@ function row(title, saving, link) {
     });
     room.append(button);
   };
-  for (const [kind, act] of Object.entries(saving)) {
-    press(kind, `Save ${title} as ${kind}`, "save", act);
-  }
   press("Copy link", `Copy link to ${title}`, "", async () => {
     const address = link();
     try {
@@ -354,6 +351,9 @@ function row(title, saving, link) {
       return "Copy this:";
     }
   });
+  for (const [kind, act] of Object.entries(saving)) {
+    press(kind, `Save ${title} as ${kind}`, "save", act);
+  }
   return room;
 }
 
@@ -401,7 +401,7 @@ for (const figure of document.querySelectorAll("figure:has(> .plot)")) {
   const room = row(title, onDisk ? {} : { PNG: save }, () => `${here()}#${figure.id}`);
   if (onDisk) {
     const open = { href: image.src, target: "_blank", textContent: "Open picture" };
-    room.lastChild.before(element("a", { ...open, ariaLabel: `Open picture of ${title}` }));
+    room.append(element("a", { ...open, ariaLabel: `Open picture of ${title}` }));
   }
   figure.after(room);
 }

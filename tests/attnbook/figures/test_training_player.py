@@ -56,14 +56,7 @@ class TestTheRecording:
     def test_training_anew_gives_its_first_steps(self):
         """To one unit of the last digit; in a map one level, in a few cells on an edge."""
         again = recorder.record(recorder.tuned_settings(), EARLY)
-        units = {
-            "loss": 1e-4,
-            "right": 0.01,
-            "square": 0.01,
-            "low": 0.1,
-            "median": 0.1,
-            "high": 0.1,
-        }
+        units = {"loss": 1e-4, "right": 0.01, "square": 0.01}
         for run, repeated in zip(player.recorded_runs(), again, strict=True):
             for name, unit in units.items():
                 recorded = run[name][: len(EARLY)]
@@ -95,9 +88,6 @@ class TestTheRecording:
                 record_at=[0, EARLY[-1]],
             )
             for moment, figure in enumerate(first):
-                shown = [figure.measured(name)[arm][figure.place] for name in recorder.QUANTILES]
-                lengths = np.log10(run.gradient_quantiles[moment, [0, 2, 4]]).clip(player.SHORTEST)
-                np.testing.assert_allclose(shown, lengths, rtol=0, atol=0.0501)
                 loss = figure.measured("loss")[arm][figure.place]
                 assert abs(loss - run.loss[moment]) < 0.501e-4
                 # the query of the sequence's own tag is the one that the library keeps
@@ -174,16 +164,18 @@ class TestWhatItShows:
             divided = figures.TrainingPlayer(step=1000, d_k=d_k, adam=adam).weights[1]
             assert ((divided > 0.1) == own).all()
 
-    def test_the_first_picture_has_a_head_that_has_found_and_one_that_has_not(self):
-        undivided, divided = measured("right", 256, False)[:, player.STEPS.index(100)]
-        assert undivided < 0.2
-        assert divided > 0.85
+    def test_in_the_first_picture_both_heads_have_found_and_one_has_a_large_loss(self):
+        figure = figures.TrainingPlayer()
+        assert all(right[figure.place] >= 0.95 for right in figure.measured("right"))
+        undivided, divided = (loss[figure.place] for loss in figure.measured("loss"))
+        assert undivided > 0.75
+        assert divided < 0.003
 
 
 class TestThePicture:
     def test_all_that_is_drawn_lies_within_it(self):
         for figure in STATES:
-            for arm, loss in enumerate(figure.measured("loss")):
+            for loss in figure.measured("loss"):
                 drawn = svg.line(figure.points(loss)[: figure.place + 1])
                 assert f'd="{drawn}"' in figure.markup()
                 x, y = np.array(re.findall(r"[-\d.]+", drawn), float).reshape(-1, 2).T
@@ -193,14 +185,9 @@ class TestThePicture:
                 assert x.max() <= player.WIDE - player.EDGE
                 assert y.min() >= 0
                 assert y.max() <= player.HIGH
-                band, middle = figure.band(arm)
-                low, _, high = map(float, re.findall(r"[-\d.]+", band))
-                median = float(re.findall(r"[-\d.]+", middle)[0])
-                assert player.EDGE <= low <= median <= high <= player.WIDE - player.EDGE
         assert [round(player.height(loss), 6) for loss in (0, 0.625, 1.25, 5)] == [180, 90, 0, 0]
         assert player.across(0) == player.EDGE
         assert player.across(1000) == player.WIDE - player.EDGE
-        np.testing.assert_allclose(player.along(-1), player.WIDE / 2)
 
     def test_the_area_of_a_square_is_the_weight(self):
         for figure in STATES[::7]:
@@ -232,7 +219,7 @@ class TestThePicture:
     def test_each_reference_has_its_name_at_its_height(self):
         named = re.findall(r'top:([\d.]+)%">(\w[\w ]*) ([\d.]+)<', STATES[0].losses())
         assert [(name, float(loss)) for _, name, loss in named] == [
-            ("zero", 1),
+            ("predict zero", 1),
             ("uniform", 1 - 1 / 8),
             ("one token", 1 - 1 / 4),
             ("ideal", 0),
