@@ -98,7 +98,7 @@ _SETTINGS = {
     for axis in "xy"
     for part, value in (("color", "#777777"), ("labelcolor", "#333333"))
 }
-_WIDTH = 4.8
+_WIDTH = 4.6
 
 
 def drawn(where: str) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:

@@ -42,7 +42,7 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
     slope = len(ratios) // 3
     for place, offset, beside, count, curve, look in zip(
         [slope, *[0] * (len(n_keys) - 2), slope],
-        [(-8, 6), *[(18, 17)] * (len(n_keys) - 2), (10, -14)],
+        [(-8, 6), *[(12, 17)] * (len(n_keys) - 2), (10, -14)],
         ["right", *["left"] * (len(n_keys) - 1)],
         n_keys,
         shares,
@@ -137,7 +137,7 @@ def matching_key(
     style.name_ends(above, ends)
     middle = len(n_keys) // 2
     place = n_keys[middle], factors[middle]
-    style.name(below, "random rivals, measured", squares, place, (-10, 6), ha="right")
+    style.name(below, "random rivals,\nmeasured", squares, place, (-10, 6), ha="right")
     style.name(below, "equal rivals", line, (n_keys[middle], equal[middle]), (10, -14))
     return figure
 

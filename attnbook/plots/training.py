@@ -174,7 +174,7 @@ def trained_maps(
         style.title_of_arm(axes, arm)
         axes.set(ylabel="step", xticks=[])
         axes.set_yticks(range(len(steps)), [f"{step}" for step in steps])
-    panels[0].set_title("largest weight in %", loc="right", fontsize=style.SMALL)
+    panels[0].set_title("largest in %", loc="right", fontsize=style.SMALL)
     above = {"ha": "center", "va": "bottom"}
     style.note(panels[0], "right group", (places.mean(), -0.5), (0, 5), **above)
     panels[-1].set_xlabel("tokens")

@@ -87,7 +87,7 @@ def in_words(labels: list) -> bool:
 @every_plot
 def test_a_plot_has_labels_and_leaves_no_style_behind(figures: list[Figure]):
     for figure in figures:
-        assert figure.get_figwidth() == pytest.approx(4.8), "as wide as the text"
+        assert figure.get_figwidth() == pytest.approx(4.6), "as wide as the text"
         drawn = [axes for axes in figure.axes if axes.axison and axes.has_data()]
         assert drawn
         for axes in drawn:
