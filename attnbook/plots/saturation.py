@@ -50,7 +50,7 @@ def one_lead(
     for lead, weight, label in marks:
         axes.plot(lead, weight, "o", color=style.PALETTE["theory"], zorder=5)
         # Near the top the other curves pass to the right of the point, so its name goes above it.
-        style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (9, -13))
+        style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (8, -5))
     axes.set(xlabel="lead of one key, x", ylabel="weight of that key")
     axes.set(xlim=(leads[0], leads[-1]), ylim=(0, 1.12))
     return figure
