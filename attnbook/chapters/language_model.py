@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 NOT_DIVIDED, DIVIDED, BY_WIDTH, NORM = "1", "1/√dₖ", "1/dₖ", "q/k norm"
+NAMES = {NOT_DIVIDED: "not divided", DIVIDED: "divided by √dₖ", BY_WIDTH: "divided by dₖ"}
 UNIT, XAVIER, SMALL = "unit variance", "fused Xavier", "N(0, 0.02²)"
 
 
@@ -61,7 +62,7 @@ class Sweep:
         found: dict[str, tuple[list[float], list[float]]] = {}
         for rule, initial, d_k, in_practice in self.settings:
             if in_practice:
-                spreads, losses = found.setdefault(rule, ([], []))
+                spreads, losses = found.setdefault(NAMES.get(rule, rule), ([], []))
                 spreads.append(self.spread(rule, initial, d_k))
                 losses.append(float(self.last(rule, initial, d_k).mean()))
         return found

@@ -118,7 +118,7 @@ def grow_lengths(
         "not divided": scaling.no_scaling(),
         "divided by √dₖ": scaling.inverse_sqrt(),
         f"divided, cap {cap:g}": capped,
-        "q/k normalized": scaling.query_key_norm(),
+        "q/k norm": scaling.query_key_norm(),
     }
     positions: dict[str, dict[float, tuple[float, float]]] = {name: {} for name in rules}
     slopes = {}

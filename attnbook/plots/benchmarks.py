@@ -71,5 +71,6 @@ def time_ratios(
     style.note(panels[0], "← faster", (1, 1), (-5, 0), **faster)
     # Markers lie too close together to be named one by one.
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    close = {"columnspacing": 1, "handletextpad": 0.2}
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, **close)
     return figure

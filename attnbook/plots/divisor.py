@@ -32,7 +32,7 @@ def positions_by_divisor(
     >>> from attnbook import plots
     >>> arms = {"1": np.array([[9.0, 0.1], [1.5, 0.1]]), "√dₖ": np.array([[9.0, 0.1], [8.0, 0.1]])}
     >>> figure = plots.positions_by_divisor([1, 64], 16, arms)
-    >>> [text.get_text() for text in figure.axes[0].texts][-1]
+    >>> [text.get_text() for text in figure.axes[0].texts][-2]
     'all 16 keys'
     """
     figure, (axes,) = style.panels(height=4.6)
@@ -96,8 +96,7 @@ def aligned_keys(
         axes.set_ylabel("logit")
     for means, look in zip(weights, rules, strict=True):
         style.estimates(below, widths, means, look)
-    below.set(title="weight of the aligned key", xlabel="head width dₖ")
-    below.set(ylabel="mean weight", ylim=(0, 1.02))
+    below.set(xlabel="head width dₖ", ylabel="aligned key's mean weight", ylim=(0, 1.02))
     style.log_ticks(below, widths)
     for axes, rule, chosen, rest in zip(above, rules, matched, others, strict=True):
         keys = ("aligned key", chosen[-1, 0], rule), ("random key", rest[-1, 0], random)

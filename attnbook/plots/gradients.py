@@ -188,6 +188,7 @@ def median_ratios(widths: Sequence[int], n_keys: Sequence[int], ratios: np.ndarr
         style.name(axes, f"n = {count}", look, (widths[place], ratio[place]), offset, ha=beside)
     axes.axhline(1, **style.THEORY)
     axes.set(yscale="log", ylim=(1e-3, 100))
+    axes.yaxis.set_major_formatter("{x:g}")
     style.log_ticks(axes, widths)
     axes.set(xlabel="head width dₖ", ylabel="not divided / divided")
     style.name_ends(axes, [("equal", 1, style.THEORY)])

@@ -58,7 +58,7 @@ def memory_by_length(
 def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
     """Draw which tiles of a causal score matrix are computed, masked or never touched.
 
-    One cell for each tile, with its fate in color, hatching and a word.
+    One cell for each tile, with its fate in color and hatching; a word for each fate.
 
     Parameters
     ----------
@@ -73,20 +73,23 @@ def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
     >>> from attnbook import plots
     >>> figure = plots.causal_tiles(np.array([[0.5, 0], [1, 0.5]]), np.array([[False, True]] * 2))
     """
-    figure, (axes,) = style.panels(height=6.2)
+    figure, (axes,) = style.panels(height=5)
     fates = {
         "whole": {"facecolor": style.GRAYS[1], "edgecolor": "white"},
         "masked": {"facecolor": "#c8c8c8", "edgecolor": "white", "hatch": "///"},
         "skipped": {"facecolor": "#f4f4f4", "edgecolor": "white"},
     }
-    for (row, column), share in np.ndenumerate(visible):
-        fate = "skipped" if skipped[row, column] else "whole" if share == 1 else "masked"
+    kinds = np.where(skipped, "skipped", np.where(visible == 1, "whole", "masked"))
+    for (row, column), fate in np.ndenumerate(kinds):
         corner = (column + 0.5, row + 0.5)
         axes.add_patch(plt.Rectangle(corner, 1, 1, linewidth=1.5, **fates[fate]))
-        word = {"color": "white" if fate == "whole" else style.PALETTE["theory"], "fontsize": 11}
-        if fate == "masked":
-            word["bbox"] = {"facecolor": "#c8c8c8", "edgecolor": "none", "pad": 2}
-        axes.annotate(fate, (column + 1, row + 1), **word, **style.CENTERED)
+    for fate, look in fates.items():
+        if fate in kinds:
+            row, column = np.argwhere(kinds == fate).mean(axis=0) + 1
+            ink = "white" if fate == "whole" else style.PALETTE["theory"]
+            ground = {"facecolor": look["facecolor"], "edgecolor": "none", "pad": 2}
+            turn = {"rotation": -45, "rotation_mode": "anchor"} if fate == "masked" else {}
+            axes.text(column, row, fate, color=ink, bbox=ground, **turn, **style.CENTERED)
     rows, columns = visible.shape
     axes.set(xlabel="block of keys", xlim=(0.5, columns + 0.5), xticks=range(1, columns + 1))
     axes.set(ylabel="block of queries", ylim=(rows + 0.5, 0.5), yticks=range(1, rows + 1))
@@ -127,7 +130,8 @@ def score_bounds(
     for limit in limits.values():
         axes.axhline(limit, linestyle=":", **style.THEORY)
     axes.set_yscale("log")
-    style.log_ticks(axes, widths[::2], base=4)
+    axes.yaxis.set_major_formatter("{x:g}")
+    style.log_ticks(axes, widths[::3], base=4)
     axes.set(xlabel="head width dₖ", ylabel="bound on all scores")
     ends = [(arm["label"], draws[-1].mean(), arm) for arm, draws in style.arms(undivided, divided)]
     levels = [(f"{name} limit", limit, style.THEORY) for name, limit in limits.items()]

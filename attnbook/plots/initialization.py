@@ -16,7 +16,7 @@ def starting_variances(
 ) -> Figure:
     """Draw the variance of the logits at the start of training, one line an initializer.
 
-    Each line's name above its marks; the vertical line is unit variance.
+    Each line's name to the left of its marks; the vertical line is unit variance.
 
     Parameters
     ----------
@@ -32,22 +32,19 @@ def starting_variances(
     >>> quarter = np.array([0.25])
     >>> figure = plots.starting_variances(["a module"], quarter, quarter, quarter / 100)
     """
-    figure, (axes,) = style.panels(height=1.3 + 0.6 * len(names))
+    figure, (axes,) = style.panels(height=1 + 0.5 * len(names))
     rows = np.arange(len(names))
     axes.axvline(1, linestyle=":", **style.THEORY)
     hollow = {"marker": "D", "markersize": 11, "markerfacecolor": "none", "markeredgewidth": 1.4}
     axes.plot(predicted, rows, linestyle="none", color=style.GRAYS[2], **hollow)
     dots = {"linestyle": "none", "color": style.GRAYS[0], "marker": "o"}
     axes.errorbar(measured, rows, xerr=2 * errors, **dots)
-    beside = {"xycoords": ("axes fraction", "data"), "va": "center"}
-    for row, name in enumerate(names):
-        style.note(axes, name, (0, row), (4, 15), **beside)
-    style.note(axes, "◇ predicted", (predicted[0], 0), (14, 0), va="center")
-    style.note(axes, "● measured", (predicted[0], 0), (96, 0), va="center")
+    axes.set_yticks(rows, [style.typeset(name.replace(": ", "\n")) for name in names], ha="left")
+    axes.tick_params(axis="y", length=0, pad=128)
     low, high = min(predicted.min(), 1), max(predicted.max(), 1)
-    axes.set(xscale="log", xlim=(low / 2.5, high * 2.5), ylim=(len(names) - 0.4, -0.9), yticks=[])
+    axes.set(xscale="log", xlim=(low / 2.5, high * 2.5), ylim=(len(names) - 0.5, -0.5))
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set(xlabel="variance of the logits", title="initializer")
+    axes.set(xlabel="variance of the logits", title="◇ predicted   ● measured")
     axes.spines["left"].set_visible(False)
     return figure
 
@@ -124,8 +121,8 @@ def within_row_variances(cosines: np.ndarray, total: np.ndarray, within: np.ndar
     middle = len(cosines) // 2
     for text, values, look, offset in (
         ("over everything", total, style.NEUTRAL[2], (12, 10)),
-        ("within a row: what softmax sees", within, style.NEUTRAL[0], (-8, -22)),
+        ("within a row:\nwhat softmax sees", within, style.NEUTRAL[0], (8, 4)),
     ):
         place = cosines[middle], values[middle, 0]
-        style.name(axes, text, look, place, offset, ha="left" if values is total else "right")
+        style.name(axes, text, look, place, offset)
     return figure

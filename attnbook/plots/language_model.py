@@ -75,19 +75,19 @@ def loss_by_spread(
     Examples
     --------
     >>> from attnbook import plots
-    >>> figure = plots.loss_by_spread({"1": ([0.5, 11], [2.3, 2.5])}, [("pairs", 2.4)])
+    >>> figure = plots.loss_by_spread({"not divided": ([0.5, 11], [2.3, 2.5])}, [("pairs", 2.4)])
     """
     figure, (axes,) = style.panels(height=4.4)
     style.reference_lines(axes, references)
     looks = style.distinct(style.LOOKS, groups, "groups")
     # Each name is where its group leaves room.
-    left, above, right = ((-10, -4), "right"), ((0, 8), "center"), ((10, -4), "left")
+    left, right = ((-10, -4), "right"), ((10, -4), "left")
     for (name, (spreads, losses)), look, (offset, beside) in zip(
-        groups.items(), looks, (left, left, above, right, above), strict=False
+        groups.items(), looks, (left, left, right, right, right), strict=False
     ):
         axes.plot(spreads, losses, **(look | {"linestyle": "none", "ms": 7}))
-        highest = int(np.argmax(losses))
-        place = spreads[highest], losses[highest]
+        at = int(np.argmin(losses) if look is style.SCALED else np.argmax(losses))
+        place = spreads[at], losses[at]
         style.name(axes, name, look, place, offset, ha=beside)
     axes.set(xscale="log", xlabel="spread at the start", ylabel="nats a character")
     axes.xaxis.set_major_formatter("{x:g}")

@@ -14,7 +14,7 @@ from attnbook.plots import style
 def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
     """Draw the attention weights of one head as two maps, without and with the division.
 
-    Darker means more weight; the largest weight of each row is written out in percent.
+    Darker means more weight; the largest weight of each row is written beside it in percent.
 
     Parameters
     ----------
@@ -32,17 +32,12 @@ def attention_maps(unscaled: np.ndarray, scaled: np.ndarray) -> Figure:
     figure, panels = style.panels(2, height=0.9 + 0.66 * len(unscaled))
     for axes, (arm, weights) in zip(panels, style.arms(unscaled, scaled), strict=True):
         style.heat_map(axes, weights, style.MAPS[arm["color"]])
-        for row, column in enumerate(weights.argmax(axis=1)):
-            largest = weights[row, column]
-            ink = "white" if largest > 0.5 else "black"
-            axes.text(
-                column, row, f"{100 * largest:.0f}", color=ink, size=style.SMALL, **style.CENTERED
-            )
+        style.largest_weights(axes, weights)
         rows, columns = weights.shape
         style.title_of_arm(axes, arm)
         axes.set(yticks=range(rows), yticklabels=range(1, rows + 1), ylabel="query")
         axes.set(xticks=range(columns), xticklabels=range(1, columns + 1))
-    panels[0].set_title("largest weights in %", loc="right", fontsize=style.SMALL)
+    panels[0].set_title("largest weight in %", loc="right", fontsize=style.SMALL)
     panels[-1].set_xlabel("key")
     return figure
 
@@ -72,7 +67,7 @@ def slide_or_squeeze(logits: np.ndarray, weights: np.ndarray, titles: Sequence[s
     arms = [style.UNSCALED] * (len(titles) - 1) + [style.SCALED]
     for axes, x, y, title, arm in zip(panels, logits, weights, titles, arms, strict=True):
         axes.vlines(x, 0, y, color=arm["color"], linestyle=arm["linestyle"])
-        axes.plot(x, y, arm["marker"], color=arm["color"], markersize=7, clip_on=False)
+        axes.plot(x, y, arm["marker"], color=arm["color"], ms=7, mec="white", clip_on=False)
         axes.axvline(0, color=style.PALETTE["faint"], linewidth=1, linestyle=":")
         axes.set_title(title, color=style.readable(arm["color"]))
         axes.set(ylim=(0, 1.05), yticks=[0, 0.5, 1], ylabel="weight")

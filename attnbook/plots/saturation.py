@@ -50,7 +50,7 @@ def one_lead(
     for lead, weight, label in marks:
         axes.plot(lead, weight, "o", color=style.PALETTE["theory"], zorder=5)
         # Near the top the other curves pass to the right of the point, so its name goes above it.
-        style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (9, -13))
+        style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (8, -5))
     axes.set(xlabel="lead of one key, x", ylabel="weight of that key")
     axes.set(xlim=(leads[0], leads[-1]), ylim=(0, 1.12))
     return figure
@@ -97,12 +97,12 @@ def weights_by_width(
             for count, curve in zip(n_keys, curves, strict=True)
         ]
         style.name_ends(axes, ends)
-    second, third = widths[1], widths[min(2, len(widths) - 1)]
+    place = min(2, len(widths) - 1)
     bold = {"fontweight": "bold", "ha": "right"}
-    highest, level = unscaled[0, 0], scaled[0, 0]
-    style.name(panels[0], "not divided", style.UNSCALED, (second, highest[1, 0]), (0, 12), **bold)
+    above, below = [(widths[place], means[0, 0][place, 0]) for means in (unscaled, scaled)]
+    style.name(panels[0], "not divided", style.UNSCALED, above, (-8, 6), **bold)
     bold["ha"] = "left"
-    style.name(panels[0], "divided", style.SCALED, (third, level[1, 0]), (12, 8), **bold)
+    style.name(panels[0], "divided", style.SCALED, below, (12, 8), **bold)
     return figure
 
 
@@ -142,9 +142,7 @@ def concentration(
     proved = {"color": style.PALETTE["fourth"], "linestyle": "-"}
     axes.plot(*bound, linewidth=1.4, **proved)
     axes.axvline(threshold, color=style.PALETTE["faint"], linestyle=":")
-    style.note(
-        axes, "$\\sigma = \\sqrt{2\\,\\ln n}$", (threshold, 0.97), (-6, 0), ha="right", va="top"
-    )
+    style.note(axes, "$\\sigma = \\sqrt{2\\,\\ln n}$", (threshold, 0.99), (6, 0), va="top")
     axes.set(xlabel="spread of the logits, σ", ylabel="mean over rows", ylim=(0, 1))
     near = -min(3, len(logit_stds))
     style.name(
@@ -157,10 +155,10 @@ def concentration(
     )
     style.name(
         axes,
-        "sum of squared weights",
+        "sum of squared\nweights",
         squares,
         (logit_stds[near], sum_of_squares[near, 0]),
-        (6, -18),
+        (8, -34),
     )
     style.name(axes, "proved lower bound", proved, (threshold, 0.08), (14, 0))
     return figure

@@ -56,28 +56,31 @@ _WORDS = {
 }
 MAPS = {
     PALETTE[name]: LinearSegmentedColormap.from_list(
-        name, [(0, pale), (0.7, PALETTE[name]), (1, dark)]
+        name, [(0, pale), (0.25, middle), (0.7, PALETTE[name]), (1, dark)]
     )
-    for name, pale, dark in (("unscaled", "#FDF4ED", "#702F00"), ("scaled", "#EFF6FB", "#003C66"))
+    for name, pale, middle, dark in (
+        ("unscaled", "#FEF8F3", "#F2B184", "#702F00"),
+        ("scaled", "#F4F9FC", "#8ABFE0", "#003C66"),
+    )
 }
 """Colors of weights between 0 and 1, in the hue of their arm."""
 OPPOSITES = LinearSegmentedColormap.from_list("opposites", ["#6B2A82", "white", "#333333"])
 """Colors of numbers below and above 0, neither of them that of an arm."""
 
-SMALL = 12
+SMALL = 11
 """Size of the letters beside curves and ticks, in points; titles are larger."""
 CENTERED = {"ha": "center", "va": "center"}
 
 _HALO = [withStroke(linewidth=3, foreground="white")]
 _SETTINGS = {
-    "figure.dpi": 160,
+    "figure.dpi": 180,
     "figure.constrained_layout.use": True,
     "figure.max_open_warning": 0,  # examples in docstrings leave their figures open
-    "font.size": 13,
+    "font.size": SMALL,
     "text.color": PALETTE["theory"],
     "axes.labelcolor": PALETTE["theory"],
     "axes.edgecolor": "#777777",
-    "axes.titlesize": 14,
+    "axes.titlesize": 12,
     "axes.titlelocation": "left",
     "axes.titlepad": 8,
     "axes.spines.top": False,
@@ -90,13 +93,12 @@ _SETTINGS = {
     "lines.linewidth": 2,
     "lines.markersize": 5,
     "legend.frameon": False,
-    "legend.fontsize": SMALL,
 } | {
     f"{axis}tick.{part}": value
     for axis in "xy"
-    for part, value in (("color", "#777777"), ("labelcolor", "#333333"), ("labelsize", SMALL))
+    for part, value in (("color", "#777777"), ("labelcolor", "#333333"))
 }
-_WIDTH = 6.4
+_WIDTH = 4.6
 
 
 def drawn(where: str) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
@@ -110,6 +112,7 @@ def drawn(where: str) -> Callable[[Callable[..., Figure]], Callable[..., Figure]
         def styled(*args: Any, **kwargs: Any) -> Figure:
             with plt.rc_context(_SETTINGS):
                 figure = draw(*args, **kwargs)
+                _turn_upright(figure)
                 for text in figure.findobj(Text):
                     text.set_text(typeset(text.get_text()))
                 return figure
@@ -118,6 +121,20 @@ def drawn(where: str) -> Callable[[Callable[..., Figure]], Callable[..., Figure]
         return styled
 
     return plot
+
+
+def _turn_upright(figure: Figure) -> None:
+    """Write the names of vertical axes above them, once for equal ones; maps keep theirs."""
+    said = ""
+    for axes in figure.axes:
+        label = axes.yaxis.label
+        if axes.images or not label.get_text():
+            continue
+        label.set_visible(False)
+        if label.get_text() != said:
+            said = label.get_text()
+            note(axes, said, (0, 1), (0, 8), xycoords="axes fraction", annotation_clip=False)
+            axes.set_title(axes.get_title(loc="left"), pad=12 + 1.25 * SMALL)
 
 
 def typeset(text: str) -> str:
@@ -195,6 +212,12 @@ def heat_map(
     axes.grid(visible=True, which="minor", color="white", linewidth=1.2)
     axes.tick_params(which="both", length=0)
     axes.spines[:].set_visible(False)
+
+
+def largest_weights(axes: Axes, weights: np.ndarray) -> None:
+    """Write the largest weight of each row in percent to the right of a map."""
+    for row, largest in enumerate(weights.max(axis=1)):
+        note(axes, f"{100 * largest:.0f}", (weights.shape[1] - 0.5, row), (4, 0), va="center")
 
 
 def title_of_arm(axes: Axes, arm: dict[str, Any]) -> None:
@@ -284,9 +307,11 @@ def name_ends(axes: Axes, names: Sequence[tuple[str, float, dict[str, Any]]]) ->
     points = 72 / axes.figure.dpi
     edge = axes.get_xlim()[1]
     ends = [points * axes.transData.transform((edge, height))[1] for _, height, _ in names]
-    for (text, height, look), end, place in zip(
-        names, ends, apart(ends, 1.25 * SMALL), strict=True
-    ):
+    gap = 1.25 * SMALL
+    # above the ticks' labels
+    least = points * axes.bbox.y0 + 4 + gap * np.argsort(np.argsort(ends))
+    places = np.maximum(apart(ends, gap), least)
+    for (text, height, look), end, place in zip(names, ends, places, strict=True):
         beside = {"xycoords": axes.get_yaxis_transform(), "va": "center", "annotation_clip": False}
         name(axes, text, look, (1, height), (6, place - end), **beside)
 

@@ -30,7 +30,7 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
     >>> shares = np.array([[[0.3, 0.01], [0.6, 0.01], [0.9, 0.01]]])
     >>> figure = plots.temperatures(np.array([0.5, 1, 2]), [16], shares)
     """
-    figure, (axes,) = style.panels(height=4.0)
+    figure, (axes,) = style.panels(height=4.6)
     looks = style.distinct(style.NEUTRAL, n_keys, "n_keys")
     for curve, look in zip(shares, looks, strict=True):
         style.estimates(axes, ratios, curve, look)
@@ -42,7 +42,7 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
     slope = len(ratios) // 3
     for place, offset, beside, count, curve, look in zip(
         [slope, *[0] * (len(n_keys) - 2), slope],
-        [(-8, 6), *[(-6, 9)] * (len(n_keys) - 2), (10, -14)],
+        [(-8, 6), *[(12, 17)] * (len(n_keys) - 2), (10, -14)],
         ["right", *["left"] * (len(n_keys) - 1)],
         n_keys,
         shares,
@@ -123,7 +123,7 @@ def matching_key(
         style.note(above, match, (n_keys[0], means[0, 1, 0]), (0, 12))
     above.set(ylabel="weight of the match", ylim=(0, 1.1))
     line = {"color": style.PALETTE["theory"], "linestyle": ":"}
-    squares = {"color": style.SCALED["color"], "linestyle": "none", "marker": "s"}
+    squares = {"color": style.PALETTE["theory"], "linestyle": "none", "marker": "s"}
     below.plot(n_keys, equal, **line)
     below.plot(n_keys, factors, **squares)
     below.set(ylabel="factor needed for ½", xlabel="number of keys n")
@@ -137,7 +137,7 @@ def matching_key(
     style.name_ends(above, ends)
     middle = len(n_keys) // 2
     place = n_keys[middle], factors[middle]
-    style.name(below, "random rivals, measured", squares, place, (-10, 6), ha="right")
+    style.name(below, "random rivals,\nmeasured", squares, place, (-10, 6), ha="right")
     style.name(below, "equal rivals", line, (n_keys[middle], equal[middle]), (10, -14))
     return figure
 

@@ -64,6 +64,7 @@ def rate_curves(
             axes.plot(gone, np.full(gone.size, 4.0 * 2.0**place), color=look["color"], **cross)
         axes.set(title=f"dₖ = {width}", ylabel="loss at the end")
         axes.set(yscale="log", ylim=(3e-4, 40))
+        axes.yaxis.set_major_formatter("{x:g}")
     style.log_ticks(panels[-1], rates[::2], base=10)
     panels[-1].set_xlabel("learning rate")
     last = panels[-1]
@@ -120,11 +121,11 @@ def learning_curves(
         axes.set(title=f"dₖ = {width}", ylim=(-0.05, 1.7), ylabel="test loss")
         axes.grid(visible=False, axis="y")
     _step_axis(panels[-1], steps)
-    for axes, raw, divided in zip(panels, unscaled, scaled, strict=True):
+    for axes, raw in zip(panels, unscaled, strict=True):
         above = steps[1], raw[:, 1].mean()
         style.name(axes, "not divided", style.UNSCALED, above, (10, 14), fontweight="bold")
-        below = steps[1], divided[:, 1].mean()
-        style.name(axes, "divided", style.SCALED, below, (-4, -26), ha="right", fontweight="bold")
+        below = {"ha": "right", "fontweight": "bold"}
+        style.name(axes, "divided", style.SCALED, (steps[2], 0.14), **below)
     return figure
 
 
@@ -133,7 +134,7 @@ def _step_axis(axes: Axes, steps: np.ndarray) -> None:
     axes.set_xscale("symlog", linthresh=float(steps[1]), linscale=0.6)
     axes.set_xticks(steps, [f"{step}" for step in steps])
     axes.minorticks_off()
-    axes.set(xlabel="training steps", xlim=(0, steps[-1]))
+    axes.set(xlabel="training steps", xlim=(-0.05 * steps[1], 1.1 * steps[-1]))
 
 
 @style.drawn("in the chapter on training")
@@ -169,16 +170,13 @@ def trained_maps(
         frame = (places[0] - 0.5, -0.5), len(places), len(steps)
         line = {"edgecolor": style.PALETTE["theory"], "linewidth": 2, "clip_on": False}
         axes.add_patch(plt.Rectangle(*frame, fill=False, **line))
-        for row, largest in enumerate(weights.max(axis=1)):
-            end = matches.size - 0.2, row
-            axes.text(*end, f"{100 * largest:.0f}", ha="left", va="center", fontsize=style.SMALL)
+        style.largest_weights(axes, weights)
         style.title_of_arm(axes, arm)
         axes.set(ylabel="step", xticks=[])
         axes.set_yticks(range(len(steps)), [f"{step}" for step in steps])
-    panels[0].set_title("largest weight in %", loc="right", fontsize=style.SMALL)
+    panels[0].set_title("largest in %", loc="right", fontsize=style.SMALL)
     above = {"ha": "center", "va": "bottom"}
-    for axes in panels:
-        style.note(axes, "right group", (places.mean(), -0.5), (0, 5), **above)
+    style.note(panels[0], "right group", (places.mean(), -0.5), (0, 5), **above)
     panels[-1].set_xlabel("tokens")
     return figure
 

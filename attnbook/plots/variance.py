@@ -37,9 +37,9 @@ def product_grid(means: np.ndarray, errors: np.ndarray) -> Figure:
         corner = (column - 0.5, row - 0.5)
         axes.add_patch(plt.Rectangle(corner, 1, 1, facecolor=fill, edgecolor="#777777"))
         for text, below, size in (
-            (f"T{subscripts[row]}·T{subscripts[column]}", -0.27, 10),
+            (f"T{subscripts[row]}·T{subscripts[column]}", -0.27, style.SMALL),
             (f"{mean:z.3f}".replace("-", "−"), 0.03, 17),
-            (f"± {errors[row, column]:.3f}", 0.32, 10),
+            (f"± {errors[row, column]:.3f}", 0.32, style.SMALL),
         ):
             axes.text(column, row + below, text, color=ink, size=size, **style.CENTERED)
     ticks = range(terms)
@@ -119,7 +119,7 @@ def variance_against_width(
     >>> figure = plots.variance_against_width(widths, widths * 1.01, widths * 0.02)
     """
     figure, (above, below) = style.panels(2, height=5.6)
-    raw = _POINTS | {"color": style.UNSCALED["color"]}
+    raw = _POINTS | {"color": style.PALETTE["theory"]}
     for axes, scale in ((above, 1), (below, widths)):
         center, half = widths / scale, half_widths / scale
         band = {"color": style.PALETTE["faint"], "alpha": 0.35, "linewidth": 0}
@@ -127,7 +127,7 @@ def variance_against_width(
         axes.plot(widths, center, **style.THEORY)
         axes.plot(widths, variances / scale, **raw)
     above.set(ylabel="variance of q·k")
-    style.log_ticks(above, widths[::2], widths[::2])
+    style.log_ticks(above, widths[::4], widths[::4])
     below.set(xlabel="head width dₖ", ylabel="variance ÷ dₖ")
     middle = len(widths) // 2
     style.name(above, "measured", raw, (widths[middle], variances[middle]), (-8, 6), ha="right")
@@ -173,20 +173,21 @@ def score_densities(
     >>> points, line, bins = np.array([0.0, 1.0]), np.array([[0.4, 0.2]]), np.array([[0.39, 0.21]])
     >>> figure = plots.score_densities(np.array([64]), points, line, line[0], points, bins)
     """
-    height = 0.6 + 1.9 * len(widths)
+    measured_look = _POINTS | {"color": style.GRAYS[0]}
+    height = 0.6 + 1.7 * len(widths)
     figure, panels = style.panels(len(widths), height=height, sharey=True)
     for axes, width, line, points in zip(panels, widths, exact, measured, strict=True):
-        axes.plot(centers, points, color=style.SCALED["color"], **_POINTS)
+        axes.plot(centers, points, **measured_look)
         axes.plot(grid, line, **style.THEORY)
         axes.plot(grid, normal, **_NORMAL)
         axes.set(title=f"dₖ = {width}", yscale="log", ylabel="density", ylim=(3e-6, 3))
-        axes.set_yticks([1, 1e-2, 1e-4])
+        axes.set_yticks([1, 1e-2, 1e-4], ["1", "0.01", "0.0001"])
     at = int(np.argmin(np.abs(grid - 0.63 * grid[-1])))
     top = panels[0]
     style.name(top, "normal", _NORMAL, (grid[at], normal[at]), (-4, -4), ha="right", va="top")
     style.name(top, "exact", style.THEORY, (grid[at], exact[0][at]), (0, 6))
     side = int(np.argmin(np.abs(centers + 0.63 * grid[-1])))
     place = centers[side], measured[0][side]
-    style.name(top, "measured", style.SCALED, place, (-4, 6), ha="right")
+    style.name(top, "measured", measured_look, place, (-4, 6), ha="right")
     panels[-1].set(xlabel="score (standard deviations)")
     return figure
