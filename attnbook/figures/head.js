@@ -175,7 +175,7 @@ const stages = {
   scores({ n_keys, factors, divisor, scores, logits, few, top, moved, limit, arm, d_k }) {
     return [
       factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}` +
-        (arm === "other" ? `; green: not √${d_k}` : "")
+        (arm === "other" ? `, not √${d_k}` : "")
         : moved.length ? "query · key; ringed: pulled by you"
           : few ? "query · key: pull up or down" : "query · key for each key",
       {
@@ -209,7 +209,7 @@ const stages = {
     const mean = dot(weights, useful);
     const level = levelAt(mean, USEFUL_LIMIT, USEFUL_HIGH);
     return [
-      `u; line: its weighted mean ū = ${fixed(mean, 2)}`,
+      `u; line: weighted mean ū = ${fixed(mean, 2)}`,
       {
         bars: standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
         beyond: beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
@@ -274,9 +274,8 @@ function words(all) {
   const { view, d_k, n_keys, size, dialed, factors, weights, useful, logits, moved } = all;
   if (view === "sum") {
     const scores = all.sums.map((walk) => walk[d_k]);
-    return `Width ${d_k}: the products of key ${all.key} add up to ` +
-      `${fixed(scores[all.key - 1], 1)}; the ${FEW} scores are typically ` +
-      `${fixed(length(scores) / Math.sqrt(FEW), 1)} from zero, and √${d_k} is ` +
+    return `Key ${all.key} ends at ${fixed(scores[all.key - 1], 1)}; the ${FEW} keys typically ` +
+      `${fixed(length(scores) / Math.sqrt(FEW), 1)} from zero; √${d_k} is ` +
       `${fixed(Math.sqrt(d_k), 1)}.`;
   }
   const by = dialed || view === "temperature" ? ` by ${factors.join("·")}` : "";
@@ -293,7 +292,7 @@ function words(all) {
   }
   const top = fixed(largest(weights), 2);
   const more = view === "gradient"
-    ? `, the largest gradient ${fixed(largest(flow(weights, useful).map(Math.abs)), 2)}` : "";
+    ? `, gradients at most ${fixed(largest(flow(weights, useful).map(Math.abs)), 2)}` : "";
   return `${start}: the largest of ${n_keys} weights is ${top}${more}.`;
 }
 

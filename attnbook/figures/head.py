@@ -220,9 +220,8 @@ class Head(LiveFigure):
         if self.view == "sum":
             scores = self.key_vectors @ self.query
             return (
-                f"Width {self.d_k}: the products of key {self.key} add up to "
-                f"{fixed(scores[self.key - 1], 1)}; the {FEW} scores are typically "
-                f"{fixed(np.sqrt(np.mean(scores**2)), 1)} from zero, and √{self.d_k} is "
+                f"Key {self.key} ends at {fixed(scores[self.key - 1], 1)}; the {FEW} keys "
+                f"typically {fixed(np.sqrt(np.mean(scores**2)), 1)} from zero; √{self.d_k} is "
                 f"{fixed(self.d_k**0.5, 1)}."
             )
         moved = len(self._moved())
@@ -239,7 +238,7 @@ class Head(LiveFigure):
             )
         more = ""
         if self.view == "gradient":
-            more = f", the largest gradient {fixed(abs(self._flow(self.weights)).max(), 2)}"
+            more = f", gradients at most {fixed(abs(self._flow(self.weights)).max(), 2)}"
         return f"{start}: the largest of {self.n_keys} weights is {top}{more}."
 
     def _limit(self) -> int:
@@ -343,7 +342,7 @@ class Head(LiveFigure):
         factors = self._factors()
         if factors:
             note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}"
-            note += f"; green: not √{self.d_k}" if self._arm() == "other" else ""
+            note += f", not √{self.d_k}" if self._arm() == "other" else ""
         paths = {
             "ghost": standing(scores, limit, SCORE_HIGH) if factors else "",
             "bars": standing(scores / divisor, limit, SCORE_HIGH),
@@ -458,7 +457,7 @@ class Head(LiveFigure):
         }
         axis = svg.path("zero", f"M0 {USEFUL_HIGH / 2:g}H{WIDE}")
         ticks = [("0", "3"), ("50", "0"), ("100", "−3")]
-        note = f"u; line: its weighted mean ū = {fixed(mean, 2)}"
+        note = f"u; line: weighted mean ū = {fixed(mean, 2)}"
         return Stage(note, paths, NONE), USEFUL_HIGH, axis, ticks
 
     def _gradient(self) -> tuple[Stage, int, str, Ticks]:

@@ -139,7 +139,7 @@ class TestTheAddress:
         figure = page.locator(f"[data-figure={HEAD}]")
         figure.get_by_role("checkbox").click()
         figure.get_by_role("button", name="Another draw").click()
-        reach(page, "?head=d_k:128,divided:on,draw:2")
+        reach(page, "?head=d_k:128,divided:on,draw:228")
         assert page.url.endswith("#who-it-is-for"), "the place in the text stays"
         said = figure.locator(".figure-words").inner_text()
         with context.new_page() as other:
@@ -399,7 +399,7 @@ class TestPictures:
             wider(seen.page, 2)
             figure.get_by_role("button", name="Another draw").click()
             picture = saved(figure, "PNG")
-            assert picture.suggested_filename == "attention-head-width-256-draw-2.png"
+            assert picture.suggested_filename == "attention-head-width-256-draw-228.png"
             ground = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
             shade = tuple(map(int, re.findall(r"\d+", ground)))
             assert max(shade) < 60

@@ -138,7 +138,7 @@ class TestSum:
         drawn = (1 - points[:, 1] / (head.WALK_HIGH / 2)) * head.WALK_LIMIT
         np.testing.assert_allclose(drawn, sums, atol=0.002)
         scores = figure.key_vectors @ figure.query
-        assert f"of key 3 add up to {head.fixed(scores[2], 1)};" in figure.words()
+        assert f"Key 3 ends at {head.fixed(scores[2], 1)};" in figure.words()
         assert f"typically {np.linalg.norm(scores) / 4:.1f} from" in figure.words()
 
 
@@ -171,7 +171,7 @@ class TestGradient:
         assert (abs(slopes) < limit).all()
         heights = drawn(figure, "gradient")[:, 2]
         np.testing.assert_allclose(heights / (head.GRADIENT_HIGH / 2) * limit, slopes, atol=1e-4)
-        assert f"the largest gradient {abs(slopes).max():.2f}." in figure.words()
+        assert f"gradients at most {abs(slopes).max():.2f}." in figure.words()
 
     def test_it_vanishes_for_every_key_when_one_takes_all(self):
         figure = Head(view="gradient", d_k=1, pulled={"5": 40})
