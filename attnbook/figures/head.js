@@ -101,7 +101,8 @@ function computed(state) {
   const useful = view === "gradient" ? normals(draw, 2, n_keys) : [];
   return {
     ...state, dialed, size, extra, query, scores, factors, divisor, logits, weights, useful,
-    limit: limitOf(view), moved: [...set.keys()].sort((a, b) => a - b), few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
+    limit: limitOf(view), few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
+    moved: [...set.keys()].sort((a, b) => a - b),
     raised: view === "exponential" ? logits.map((s) => Math.exp(s - highest)) : [],
     arm: !factors.length ? "undivided" : power === 0.5 && extra === 1 ? "divided" : "other",
   };

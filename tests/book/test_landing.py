@@ -51,7 +51,7 @@ def test_the_surprise_is_read_from_the_answer_to_the_first_question() -> None:
 def test_the_three_doors_come_right_under_the_promise() -> None:
     *_, promise, doors, tried = read("index.ipynb").cells[0].source.split("\n\n")
     assert promise.startswith("Delete the root")
-    assert tried.startswith("Make this head wider")
+    assert tried.startswith("One key takes nearly all")
     found = re.findall(r"\{doc\}`([\w ]+) <([\w/]+)>`", doors)
     assert found == [
         ("Start reading", "chapters/01_puzzle"),
