@@ -73,7 +73,7 @@ colab: $(VENV)/.book ## write the notebooks for Colab in colab/
 sweep: $(VENV)/.book ## train everything behind the table of the ablation anew, about half an hour
 	OPENBLAS_NUM_THREADS=1 $(RUN) tools/sweep.py $(ARGS)
 
-sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats one run
+sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats two runs
 	$(LANGUAGE_RUN) tools/sweep_language.py $(ARGS)
 
 trained-head: $(LANGUAGE)/.ready ## train the two models to look into, minutes; ARGS=--check repeats the beginning

@@ -578,7 +578,9 @@ def drawn_row(parts: dict[str, Ablation]) -> tuple[str, Record, int]:
 
 
 CALM_STEPS = 30
-"""So far unscaled runs at any width agree between processors to nine digits; later they do not."""
+"""So far unscaled runs at any width agree between processors to nine digits; later few do."""
+NUDGE = 1e-10
+"""A change of the rate: what grows from it to 1e-5 grows from another processor's last bits too."""
 
 
 def assert_row(name: str, record: Record, place: int) -> None:
@@ -587,10 +589,12 @@ def assert_row(name: str, record: Record, place: int) -> None:
     kept = record.steps <= 1000
     shorter = replace(setting, steps=min(setting.steps, 1000), record_at=record.steps[kept])
     print(f"computed again: {name}, {setting}, seed {seed}")
-    (again,) = run_settings([shorter], [seed])
+    nudged = replace(shorter, rate=shorter.rate * (1 + NUDGE))
+    again, almost = (run_settings([one], [seed])[0] for one in (shorter, nudged))
     assert (again.steps == record.steps[kept]).all()
-    chaotic = setting.arm == UNSCALED and setting.d_k >= 64 and setting.initial_gain == 1
-    exact = again.steps <= (CALM_STEPS if chaotic else setting.steps)
+    wide = setting.arm == UNSCALED and setting.d_k >= 64
+    calm = np.allclose(almost.loss[0], again.loss[0], rtol=1e5 * NUDGE, atol=0)
+    exact = again.steps <= (setting.steps if calm or not wide else CALM_STEPS)
     for one in ("loss", "max_weight", "median_gradient"):
         stored, new = getattr(record, one)[:, kept], getattr(again, one)[0]
         assert np.allclose(new[exact], stored[place, exact], rtol=1e-4, atol=1e-12)

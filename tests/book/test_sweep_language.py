@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from pathlib import Path
@@ -24,16 +25,25 @@ def table() -> dict[str, Any]:
     return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
-def test_the_beginning_of_a_run_comes_out_again_and_another_table_does_not(
+def test_the_beginnings_of_two_runs_come_out_again_and_another_table_does_not(
     table: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    table["settings"][0]["loss"][0][1] += 1
-    changed = tmp_path / "language.json"
-    changed.write_text(json.dumps(table), encoding="utf-8")
-    said, errors = checked_by("sweep-language", [TABLE, changed], tmp_path_factory)
+    files = [TABLE]
+    for rule, initial in (("1", "N(0, 0.02²)"), ("1/√dₖ", "unit variance")):
+        changed = copy.deepcopy(table)
+        (entry,) = (
+            each
+            for each in changed["settings"]
+            if [each[name] for name in COMPARED] == [rule, initial, 128, True]
+        )
+        entry["loss"][0][1] += 0.5
+        files.append(tmp_path / f"{len(files)}.json")
+        files[-1].write_text(json.dumps(changed), encoding="utf-8")
+    said, errors = checked_by("sweep-language", files, tmp_path_factory)
     verdicts = re.findall("which (agrees|does NOT agree) within", said)
-    assert verdicts == ["agrees", "does NOT agree"], said + errors
-    assert "Error 1" in errors  # of two tables, one does not agree
+    yes, no = "agrees", "does NOT agree"
+    assert verdicts == [yes, yes, no, yes, yes, no], said + errors
+    assert "Error 2" in errors  # of three tables, two do not agree
 
 
 def test_every_setting_has_its_best_rate_and_its_seeds(table: dict[str, Any]) -> None:
