@@ -255,7 +255,8 @@ class Head(LiveFigure):
     def _exponent(self) -> float:
         if self.view in DIALED:
             return self.power
-        return 0.5 if self.divided or self.view == "temperature" else 0
+        switched = self.divided and self.view in SWITCHED
+        return 0.5 if switched or self.view == "temperature" else 0
 
     def _root(self) -> str:
         """Return the power of the width that divides, as it is written."""

@@ -442,6 +442,17 @@ def test_a_score_can_be_pulled_by_mouse_finger_and_keys_and_a_swipe_scrolls(
         context.close()
 
 
+def test_sums_are_never_divided(browser: Browser, site: Path) -> None:
+    """No control of that view sets it, but a notebook can."""
+    kind, divided = figures.Head, {"view": "sum", "divided": True}
+    with visit(browser, site / "chapters/02_variance.html") as seen:
+        shown = Shown(seen, kind)
+        shown.place.evaluate("(root) => root.model.set('divided', true)")
+        [(described, _)] = seen.page.evaluate(PARSE, [kind(**divided).markup()])
+        assert same(shown.described(), described)
+        assert described == seen.page.evaluate(PARSE, [kind(view="sum").markup()])[0][0]
+
+
 def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, site: Path) -> None:
     kind = figures.TrainingPlayer
     page = browser.new_page()
