@@ -139,8 +139,7 @@ def concentration(
     largest, squares = style.NEUTRAL[:2]
     style.estimates(axes, logit_stds, max_weight, largest)
     style.estimates(axes, logit_stds, sum_of_squares, squares)
-    proved = {"color": style.PALETTE["fourth"], "linestyle": "-"}
-    axes.plot(*bound, linewidth=1.4, **proved)
+    axes.plot(*bound, **style.THEORY)
     axes.axvline(threshold, color=style.PALETTE["faint"], linestyle=":")
     style.note(axes, "$\\sigma = \\sqrt{2\\,\\ln n}$", (threshold, 0.99), (6, 0), va="top")
     axes.set(xlabel="spread of the logits, σ", ylabel="mean over rows", ylim=(0, 1))
@@ -160,7 +159,7 @@ def concentration(
         (logit_stds[near], sum_of_squares[near, 0]),
         (8, -34),
     )
-    style.name(axes, "proved lower bound", proved, (threshold, 0.08), (14, 0))
+    style.name(axes, "proved lower bound", style.THEORY, (threshold, 0.08), (14, 0))
     return figure
 
 

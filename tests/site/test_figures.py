@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
 
-def head_of(view: str, draw: int = 1) -> type[LiveFigure]:
+def head_of(view: str, **first: int) -> type[LiveFigure]:
     """Return the figure of the head as a page shows it."""
 
     def start(self: LiveFigure, **state: Any) -> None:
-        figures.Head.__init__(self, **{"view": view, "draw": draw} | state)
+        figures.Head.__init__(self, **{"view": view} | first | state)
 
     return type(figures.Head)(f"Head-{view}", (figures.Head,), {"__init__": start})
 
@@ -47,9 +47,9 @@ PAGES = {
     figures.FreezingMap: "chapters/03_saturation.html",
     figures.GradientQuantiles: "chapters/04_gradients.html",
     LANDING: "index.html",
-    head_of("sum"): "chapters/02_variance.html",
+    head_of("sum", key=11): "chapters/02_variance.html",
     head_of("exponential"): "chapters/03_saturation.html",
-    head_of("gradient"): "chapters/04_gradients.html",
+    head_of("gradient", draw=41): "chapters/04_gradients.html",
     head_of("divisor"): "chapters/05_divisor.html",
     head_of("start"): "chapters/06_initialization.html",
     head_of("temperature"): "chapters/09_temperature.html",
@@ -440,6 +440,17 @@ def test_a_score_can_be_pulled_by_mouse_finger_and_keys_and_a_swipe_scrolls(
         assert shown.described() == shown.first
     finally:
         context.close()
+
+
+def test_sums_are_never_divided(browser: Browser, site: Path) -> None:
+    """No control of that view sets it, but a notebook can."""
+    kind, start = figures.Head, {"view": "sum", "key": 11}
+    with visit(browser, site / "chapters/02_variance.html") as seen:
+        shown = Shown(seen, kind)
+        shown.place.evaluate("(root) => root.model.set('divided', true)")
+        [(described, _)] = seen.page.evaluate(PARSE, [kind(**start, divided=True).markup()])
+        assert same(shown.described(), described)
+        assert shown.described() == shown.first
 
 
 def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, site: Path) -> None:
