@@ -36,8 +36,8 @@ export default moving(["subtracted", "divisor"], ({ subtracted, divisor }, el) =
     names[key].textContent = weight.toFixed(3);
     putName(names[key], 100 * weight, (100 * ROWS[key]) / 60);
   });
-  const ratio = first
-    ? `is ${minus((second / first).toFixed(3))} times the first`
-    : "has no ratio to zero";
-  return `The second score ${ratio}; the third key gets ${p[2].toFixed(3)} of the weight.`;
+  const same = subtracted || divisor > 1 ? ", as before" : "";
+  const compared = (now, was) => now + (now === was ? same : `, was ${was}`);
+  const ratio = compared(first ? minus((second / first).toFixed(3)) : "none", "1.020");
+  return `Second over first: ${ratio}. Third key's weight: ${compared(p[2].toFixed(3), "0.705")}.`;
 });
