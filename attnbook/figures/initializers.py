@@ -174,7 +174,9 @@ class Initializers(LiveFigure):
             + svg.path("errors", self.error_bars())
             + svg.path("dots", self.dots())
         )
-        weights, even = svg.weight_row(self.weights, WIDE, HIGH), svg.even_share(KEYS)
+        weights = svg.weight_row(self.weights, WIDE, HIGH)
+        # above the first eight keys, whose weights are small in every row
+        even = svg.name("above", "even share", 50, 100 - 100 / KEYS)
         return (
             f'<div class="figure-starts">{svg.aside("figure-rules", names)}'
             f"{svg.picture(plot, WIDE, rows, self.words())}{svg.aside('figure-scale', scale)}</div>"

@@ -107,7 +107,7 @@ class SubtractOrDivide(LiveFigure):
         """Return the scores on their line, their distances from the largest, and the weights."""
         arm = svg.ARMS[self.divisor > 1]
         z = self.treated
-        zero, even = (svg.number(at) for at in (across(0, PLACES), across(1 / 3, SHARES)))
+        zero = svg.number(across(0, PLACES))
         base = svg.path("axis", f"M0 {HIGH}H{WIDE}")
         where = (
             base
@@ -123,7 +123,6 @@ class SubtractOrDivide(LiveFigure):
         bars = (
             svg.path("bars", self.bars(self.weights))
             + svg.path("edge", self.bars(softmax(SCORES)))
-            + svg.path("even", f"M{even} 0V{HIGH}")
             + svg.axes(WIDE, HIGH)
         )
         keys = ("first", "second", "third")
@@ -137,7 +136,7 @@ class SubtractOrDivide(LiveFigure):
             svg.upright("attention weights"),
             svg.panel(bars, WIDE, HIGH, "", arm, keys, self.names()),
             axis((0, 0.5, 1), SHARES),
-            svg.remark("Gray dots and dashed outlines: before you subtract and divide."),
+            svg.remark("Gray and dashed: before you subtract and divide."),
         )
         return f'<div class="figure-strips">{"".join(parts)}</div>'
 
@@ -161,11 +160,11 @@ class SubtractOrDivide(LiveFigure):
         )
 
     def names(self) -> str:
-        """Return the weights in digits, at the ends of their bars, and the name of the line."""
+        """Return the weights in digits, beside the longest bar that there is."""
         return "".join(
-            svg.name("beside", f"{weight:.3f}", 100 * weight, 100 * row / HIGH)
+            svg.name("beside", f"{weight:.3f}", 78, 100 * row / HIGH)
             for weight, row in zip(self.weights, ROWS, strict=True)
-        ) + svg.name("beside share", "even share", 100 / 3, -7)
+        )
 
     def words(self) -> str:
         """Return the ratio of the first two scores and the largest weight, now and before."""
