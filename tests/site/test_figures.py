@@ -66,7 +66,8 @@ COORDINATES = {"d", "x", "y", "width", "height", "cx", "cy", "points", "transfor
 DESCRIBE = """(root) =>
   [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis")]
   .concat([...root.querySelectorAll(
-    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span")],
+    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span," +
+    ".figure-upright span")],
     [...root.querySelectorAll(".one-head :not(input)")])
   .map((node) => [node.tagName.toLowerCase(),
     Object.fromEntries([...node.attributes].map(({ name, value }) => [name, value])),
@@ -451,6 +452,33 @@ def test_sums_are_never_divided(browser: Browser, site: Path) -> None:
         [(described, _)] = seen.page.evaluate(PARSE, [kind(**start, divided=True).markup()])
         assert same(shown.described(), described)
         assert shown.described() == shown.first
+
+
+OVERLAPS = """(root) => {
+  const [texts, letters] = [[], document.createTreeWalker(root, NodeFilter.SHOW_TEXT)];
+  while (letters.nextNode()) {
+    const range = new Range();
+    range.selectNodeContents(letters.currentNode);
+    if (letters.currentNode.parentNode.closest(".figure-upright, .figure-ticks")) {
+      texts.push(range.getBoundingClientRect());
+    }
+  }
+  const parts = [...root.querySelectorAll("path")].map((path) => path.getBoundingClientRect());
+  return texts.filter((a, place) => [...texts.slice(place + 1), ...parts].some((b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length;
+}"""
+
+
+def test_names_in_the_online_softmax_touch_nothing(browser: Browser, site: Path) -> None:
+    kind = figures.OnlineSoftmax
+    with visit(browser, site / PAGES[kind]) as seen:
+        shown = Shown(seen, kind)
+        rows, stops = range(len(shown.presets)), shown.controls["keys_read"]
+        steps = [[("presets", row), ("keys_read", stop)] for row in rows for stop in stops]
+        for width in (SMALL_PHONE, PHONE, 736):
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            overlaps = shown.place.evaluate(WALK.replace("READ", OVERLAPS), steps)
+            assert not any(overlaps), (width, overlaps)
 
 
 def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, site: Path) -> None:
