@@ -50,7 +50,10 @@ def one_lead(
     for lead, weight, label in marks:
         axes.plot(lead, weight, "o", color=style.PALETTE["theory"], zorder=5)
         # Near the top the other curves pass to the right of the point, so its name goes above it.
-        style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (8, -5))
+        if weight > 0.9:
+            style.note(axes, label, (lead, weight), (0, 8))
+        else:
+            style.note(axes, label.replace(", ", ",\n"), (lead, weight), (8, 0), va="center")
     axes.set(xlabel="lead of one key, x", ylabel="weight of that key")
     axes.set(xlim=(leads[0], leads[-1]), ylim=(0, 1.12))
     return figure
