@@ -21,6 +21,7 @@ field for it and says so.
 from __future__ import annotations
 
 import os
+import platform
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -96,6 +97,14 @@ else:
     chapter = follow("{name}")"""
 # Colab shows the form of such a cell in place of its code, which a click opens.
 CLOSED = {"cellView": "form", "jupyter": {"source_hidden": True}}
+KNOWN = {
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    **LANGUAGE,
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+    "version": platform.python_version(),
+}
+"""What a kernel says of itself; where it is missing, JupyterLab counts a notebook as changed."""
 MARK = "\ue000"
 """Stands in a text for a comment that binds the numerals before it."""
 
@@ -153,7 +162,7 @@ class ForReader(Plain):
             v4.new_code_cell(setup, id="setup", metadata=CLOSED),
         ]
         cells += self.cells(page)
-        metadata = {"kernelspec": KERNEL, "language_info": LANGUAGE, "numbers": self.bound(page)}
+        metadata = {"kernelspec": KERNEL, "language_info": KNOWN, "numbers": self.bound(page)}
         return v4.new_notebook(cells=cells, metadata=metadata)
 
     def cells(self, page: Page) -> Iterator[NotebookNode]:
