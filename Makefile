@@ -10,6 +10,9 @@ endif
 RUN := $(BIN)/python
 PIP := $(RUN) -m pip install --disable-pip-version-check --quiet
 
+# In a container one is root, which JupyterLab refuses unless it is told so.
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+
 # Peers of the benchmark, which no reader needs, have an environment of their own.
 BENCH := .venv-bench
 BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
@@ -21,7 +24,7 @@ LANGUAGE_RUN := $(subst $(VENV),$(LANGUAGE),$(RUN))
 # Lighthouse, which measures the built pages, is a Node program with a folder of its own.
 LIGHTHOUSE := .lighthouse
 
-.PHONY: help book archive pdf downloads slides clip serve lab numbers practice colab sweep sweep-language \
+.PHONY: help book archive pdf downloads slides clip serve lab numbers practice notebooks sweep sweep-language \
 	trained-head bench \
 	bench-figures bench-site links clean
 
@@ -53,12 +56,12 @@ clip: $(VENV)/.test book ## a clip of 20 seconds for slides, of how training goe
 serve: $(VENV)/.book ## preview in the browser that follows your edits
 	$(BIN)/sphinx-autobuild -n --keep-going -c tools/preview --watch attnlib --watch attnbook --watch book --watch _ext \
 		--ignore "$(CURDIR)/_build/*" --ignore "$(CURDIR)/.*" --ignore "$(CURDIR)/tests/*" \
-		--ignore "$(CURDIR)/practice/*" \
+		--ignore "$(CURDIR)/practice/*" --ignore "$(CURDIR)/notebooks/*" \
 		--re-ignore "__pycache__|\.ipynb_checkpoints" \
 		--open-browser --port 0 . _build/preview
 
-lab: practice ## JupyterLab on the chapters
-	$(BIN)/jupyter-lab --ServerApp.root_dir="$(CURDIR)" chapters/01_puzzle.ipynb
+lab: practice notebooks ## the notebooks in JupyterLab; ARGS=... for JupyterLab itself
+	$(BIN)/jupyter-lab --ServerApp.root_dir="$(CURDIR)" $(AS_ROOT) $(ARGS) notebooks/index.ipynb
 
 numbers: $(VENV)/.book ## run the notebooks, rewrite numbers that moved; ARGS=--check only says which
 	$(RUN) -m book.numbers $(ARGS)
@@ -66,8 +69,8 @@ numbers: $(VENV)/.book ## run the notebooks, rewrite numbers that moved; ARGS=--
 practice: $(VENV)/.book ## write the practice notebooks in practice/, except those you worked in
 	$(RUN) tools/practice.py
 
-colab: $(VENV)/.book ## write the notebooks for Colab in colab/
-	$(RUN) tools/colab.py
+notebooks: $(VENV)/.book ## write the readers' notebooks in notebooks/, except those you worked in
+	$(RUN) tools/reader.py
 
 # The same threads for every process: results do not depend on how many run at a time.
 sweep: $(VENV)/.book ## train everything behind the table of the ablation anew, about half an hour

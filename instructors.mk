@@ -37,6 +37,7 @@ format: $(VENV)/.test ## mend what can be mended by itself
 lock: $(VENV)/.book ## write the pinned versions anew
 	$(PIP) uv
 	$(COMPILE) --extra book -o requirements.txt pyproject.toml
+	$(COMPILE) --extra reader -c requirements.txt -o .binder/requirements.txt pyproject.toml
 	$(COMPILE) --extra grading -c requirements.txt -o requirements-grading.txt pyproject.toml
 	$(COMPILE) --extra book --extra test --extra grading -c requirements.txt \
 		-o requirements-dev.txt pyproject.toml

@@ -5,7 +5,7 @@ What runs elsewhere needs the address of the repository, and is left out where n
 of the whole book are made after the site, so ``tools/downloads.py`` links them once they exist.
 
 The notebooks that pages offer are not in git. The build makes them from the chapters, before it
-reads anything: those in plain Markdown, which Colab shows too, and those for practice.
+reads anything: those for readers and those for practice.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
 from book.model import Book, BookError, book_in
 from book.plain import PlainError
-from tools import colab, practice
+from tools import practice, reader
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -42,8 +42,6 @@ BINDER_HOSTS = {"github.com": "gh", "gitlab.com": "gl"}
 ROOT = Path(__file__).resolve().parent.parent
 MAKERS = ("book", "tools", "attnbook/exercises")
 """The folders of the code that makes the notebooks."""
-COLAB_BRANCH = "colab"
-"""The branch to which .github/workflows/book.yml writes what Colab opens."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,8 @@ def binder_address(repository: str, branch: str, notebook: str) -> str:
 
     Examples
     --------
-    >>> binder_address("https://github.com/someone/book", "main", "chapters/01_puzzle.ipynb")
-    'https://mybinder.org/v2/gh/someone/book/main?urlpath=lab%2Ftree%2Fchapters%2F01_puzzle.ipynb'
+    >>> binder_address("https://github.com/someone/book", "main", "notebooks/01_puzzle.ipynb")
+    'https://mybinder.org/v2/gh/someone/book/main?urlpath=lab%2Ftree%2Fnotebooks%2F01_puzzle.ipynb'
     >>> binder_address("https://example.org/book", "main", "a.ipynb")
     'https://mybinder.org/v2/git/https%3A%2F%2Fexample.org%2Fbook/main?urlpath=lab%2Ftree%2Fa.ipynb'
     """
@@ -87,16 +85,16 @@ def colab_address(repository: str, notebook: str) -> str:
 
     Examples
     --------
-    >>> colab_address("https://github.com/someone/book", "chapters/01_puzzle.ipynb")
-    'https://colab.research.google.com/github/someone/book/blob/colab/chapters/01_puzzle.ipynb'
-    >>> colab_address("https://example.org/someone/book", "chapters/01_puzzle.ipynb")
+    >>> colab_address("https://github.com/someone/book", "notebooks/01_puzzle.ipynb")
+    'https://colab.research.google.com/github/someone/book/blob/colab/notebooks/01_puzzle.ipynb'
+    >>> colab_address("https://example.org/someone/book", "notebooks/01_puzzle.ipynb")
     ''
     """
     parts = urlsplit(repository)
     if parts.netloc != "github.com":
         return ""
     name = parts.path.strip("/")
-    return f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}/{notebook}"
+    return f"https://colab.research.google.com/github/{name}/blob/{reader.BRANCH}/{notebook}"
 
 
 def buttons(
@@ -108,11 +106,12 @@ def buttons(
     elsewhere; from the landing page one starts with the first chapter.
     """
     name = f"{Path(notebook).name}.ipynb"
+    path = f"{reader.FOLDER}/{name}"
     found = []
     if repository:
-        binder = binder_address(repository, branch, f"{notebook}.ipynb")
+        binder = binder_address(repository, branch, path)
         found.append(Button("Start on Binder" if is_start else "Run on Binder", binder))
-        if colab := colab_address(repository, f"{notebook}.ipynb"):
+        if colab := colab_address(repository, path):
             found.append(Button("Start on Colab" if is_start else "Run on Colab", colab))
     if not is_start:
         found.append(Button("Download the notebook", f"{root}{NOTEBOOKS}/{name}", name))
@@ -184,7 +183,7 @@ def surroundings(book: Book, repository: str) -> bytes:
 
 
 def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the notebooks in plain Markdown and those for practice, by the names of their files.
+    """Return the notebooks for readers and those for practice, by the names of their files.
 
     From the file `kept`, where the last build put its notebooks, those are taken whose page is the
     same, and what it has from elsewhere; those of this build are put there.
@@ -192,13 +191,13 @@ def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], 
     around = surroundings(book, repository)
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     after = {}
-    for page in colab.offered(book):
+    for page in reader.offered(book):
         digest = hashlib.sha256(around + page.path.read_bytes()).hexdigest()
         after[page.path.name] = before.get(page.path.name, {})
         if after[page.path.name].get("digest") != digest:
             after[page.path.name] = {
                 "digest": digest,
-                "plain": colab.notebooks(book, repository, [page]),
+                "plain": reader.notebooks(book, repository, [page]),
                 "practice": practice.notebooks(book, [page]),
             }
     atomic_write(kept, json.dumps(after).encode())

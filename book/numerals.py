@@ -6,8 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from book.markdown import Piece
+if TYPE_CHECKING:
+    from book.markdown import Piece
 
 #: Names that contain digits and are not numbers.
 NAMES = re.compile(r"\b(?:b?float(?:8|16|32|64)|int(?:8|16|32|64)|GPT-[1234]|T5)\b")

@@ -2,9 +2,9 @@
 
 `follow` copies what git knows of the repository into an empty folder, makes an environment with the
 Python version that the configuration states, installs what it lists, runs its ``postBuild``, makes
-sure that JupyterLab opens the first chapter, runs one of the practice notebooks that ``postBuild``
-has written, and then the landing page and every chapter under nbval there, with the numbers of
-their texts.
+sure that JupyterLab opens the landing page, runs one notebook for readers and one for practice that
+``postBuild`` has written, and then, with nbval beside the list, the landing page and every chapter,
+with the numbers of their texts.
 
 pip is not asked for packages that the environment of the tests has in the pinned version: their
 files are linked. That pip installs the list where nothing else is, ``make`` shows whenever it fills
@@ -30,8 +30,10 @@ FOLDERS = ("binder", ".binder")
 # What repo2docker would also read; a file that this check does not follow must not be there.
 KNOWN = {"postBuild", "requirements.txt", "runtime.txt"}
 OLDEST = (3, 11)
-FIRST_CHAPTER = "chapters/01_puzzle.ipynb"
-FIRST_PRACTICE = "practice/01_puzzle.ipynb"
+FIRST = "notebooks/index.ipynb"
+WRITTEN = ("notebooks/models.ipynb", "practice/01_puzzle.ipynb")
+TESTING = ("coverage", "iniconfig", "nbval", "pluggy", "pytest")
+"""Packages that only this check takes."""
 
 
 class BinderError(Exception):
@@ -195,11 +197,14 @@ def follow(work: Path, extra: Mapping[str, str]) -> str:
     install(folder / "requirements.txt", environment, variables)
     run([folder / "postBuild"], repository, variables)
     settings = run([programs / "jupyter-lab", "--show-config-json"], repository, variables)
-    if FIRST_CHAPTER not in settings:
-        raise BinderError(f"JupyterLab would not open {FIRST_CHAPTER} first")
+    if FIRST not in settings:
+        raise BinderError(f"JupyterLab would not open {FIRST} first")
     # Outside the repository, so that only the installed package can be found.
     run([programs / "python", "-c", "import attnlib"], work, variables)
-    run([programs / "jupyter-execute", FIRST_PRACTICE], repository, variables)
+    for name in WRITTEN:
+        run([programs / "jupyter-execute", name], repository, variables)
+    for name in TESTING:
+        link(distribution(name), environment)
     nbval = ["-m", "pytest", "-c", os.devnull, f"--rootdir={repository}", "-p", "no:cacheprovider"]
     pages = [
         "--nbval",

@@ -10,9 +10,11 @@ import pytest
 
 from book import numbers
 from book.numbers import Notebook, Values, problems
+from book.reading import is_part
 from tests.book.building import BuildResult
-from tests.book.notebooks import NOTEBOOKS, ROOT, read
+from tests.book.notebooks import BOOK, NOTEBOOKS, ROOT, read
 from tests.book.test_numbers import unnoticed_numerals, unnoticed_values
+from tools.reader import ForReader
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,17 @@ class TestEachNotebook:
     def test_every_numeral_is_computed(self, name: str, values: Values) -> None:
         found = problems(Notebook(read(name)), values)
         assert not found, "\n".join(map(str, found))
+
+    def test_readers_are_told_of_no_change_and_of_every_change(
+        self, name: str, values: Values
+    ) -> None:
+        notebook = Notebook(read(name))
+        told = [pair for one in notebook.passages for pair in ForReader(BOOK).entries(one)]
+        assert [binding for binding, _ in told] == notebook.bindings
+        for binding, entry in told:
+            value = numbers.numbers(values[binding])
+            assert is_part(value, entry["numbers"]), binding.template
+            assert not is_part([*value[:-1], "9.87"], entry["numbers"])
 
     def test_every_altered_numeral_is_noticed(self, name: str, values: Values) -> None:
         assert not list(unnoticed_numerals(read(name), values))

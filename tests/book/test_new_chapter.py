@@ -13,7 +13,7 @@ from book import numbers
 from book.model import Book
 from tests.book.building import run
 from tests.book.notebooks import code, notebook
-from tools import colab, practice, repository
+from tools import practice, reader, repository
 
 #: What looks at every chapter and needs no built site.
 CHECKS = (
@@ -109,8 +109,8 @@ def test_what_comes_after_it_moves_up(copy: Path) -> None:
     assert book.page("05_divisor").number == 6
     made = practice.notebooks(book)["05_divisor.ipynb"]
     assert "## Exercise 6.1: " in made
-    assert "[chapter 6](../chapters/05_divisor.ipynb)" in made
-    assert "[chapter 11](10_misconceptions.ipynb)" in colab.notebooks(book)["08_training.ipynb"]
+    assert "[chapter 6](../notebooks/05_divisor.ipynb)" in made
+    assert "[chapter 11](10_misconceptions.ipynb)" in reader.notebooks(book)["08_training.ipynb"]
 
 
 def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:

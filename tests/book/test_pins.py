@@ -14,7 +14,8 @@ from packaging.utils import canonicalize_name
 from tests.book.building import COMMAND, run
 from tests.book.notebooks import ROOT
 
-FILES = sorted(path.name for path in ROOT.glob("requirements*.txt"))
+ON_BINDER = ".binder/requirements.txt"
+FILES = sorted([ON_BINDER, *(path.name for path in ROOT.glob("requirements*.txt"))])
 # Pins of the benchmark, which `make bench` installs into an environment of its own, and of what
 # makes a package, which `make package-check` does.
 APART = "requirements-bench.txt"
@@ -117,6 +118,20 @@ def test_the_testing_pins_contain_the_building_pins() -> None:
         for name in ("requirements.txt", "requirements-dev.txt")
     )
     assert building - testing == set()
+
+
+def test_binder_gets_a_short_list_of_the_pins_and_no_list_of_lists() -> None:
+    """With `-r`, Binder would install everything again after each commit."""
+    short, whole = (
+        {
+            (each.name, str(each.specifier))
+            for each in map(Requirement, pins((ROOT / name).read_text(encoding="utf-8")))
+        }
+        for name in (ON_BINDER, "requirements.txt")
+    )
+    assert short <= whole
+    assert len({name for name, _ in short}) < 130
+    assert not {name for name, _ in short} & {"jupyter-book", "nbval", "jupyterlab-myst"}
 
 
 def test_the_benchmark_measures_the_versions_of_the_book() -> None:

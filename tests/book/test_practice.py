@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 from functools import cache
@@ -36,7 +37,7 @@ def made() -> dict[str, str]:
 def small_practice(root: Path) -> nbformat.NotebookNode:
     """Return the practice notebook of a small book's chapter."""
     small = Book(root)
-    return ForPractice(small, "../chapters/").notebook(small.page("02_made"))
+    return ForPractice(small, "../notebooks/").notebook(small.page("02_made"))
 
 
 def stored(stem: str) -> nbformat.NotebookNode:
@@ -121,7 +122,7 @@ class TestPractice:
 
     def test_the_top_says_how_to_get_what_is_needed(self, stem: str) -> None:
         opening, imports = stored(stem).cells[:2]
-        for way in ("`make lab`", 'pip install ".[book]"', "Binder"):
+        for way in ("`make lab`", 'pip install ".[reader]"', "Binder"):
             assert way in opening.source
         assert imports.source == practice.IMPORTS
 
@@ -304,12 +305,12 @@ def test_the_words_of_an_exercise_become_plain_markdown(small: Path) -> None:
 
 ★☆☆ gentle · **Trains** sums
 
-What are the variances of $z = q\\cdot k$? See [chapter 3](../chapters/03_other.ipynb), \
+What are the variances of $z = q\\cdot k$? See [chapter 3](../notebooks/03_other.ipynb), \
 Łukasz and Van Dam (2001) and
-the figure “A line” in [chapter 2](../chapters/02_made.ipynb); \
-an equation in [chapter 2](../chapters/02_made.ipynb), \
-“Exercises” in [chapter 2](../chapters/02_made.ipynb), above, \
-the theorem “All there is” in [chapter 2](../chapters/02_made.ipynb).
+the figure “A line” in [chapter 2](../notebooks/02_made.ipynb); \
+an equation in [chapter 2](../notebooks/02_made.ipynb), \
+“Exercises” in [chapter 2](../notebooks/02_made.ipynb), above, \
+the theorem “All there is” in [chapter 2](../notebooks/02_made.ipynb).
 
 $$
 x = 1
@@ -317,8 +318,8 @@ $$"""
     assert made.cells[2].source == statement
     hint = """Hint:
 
-[The other](../chapters/03_other.ipynb) of (One et al., 2002; Łukasz and Van Dam, 2001). \
-The figure “A line” in [chapter 2](../chapters/02_made.ipynb) shows exercise 2.1."""
+[The other](../notebooks/03_other.ipynb) of (One et al., 2002; Łukasz and Van Dam, 2001). \
+The figure “A line” in [chapter 2](../notebooks/02_made.ipynb) shows exercise 2.1."""
     assert made.cells[3].source == hint
     assert made.cells[3].metadata == {"jupyter": {"source_hidden": True}}
 
@@ -428,9 +429,13 @@ def test_a_notebook_that_was_only_run_is_brought_up_to_date(small: Path) -> None
     assert path.read_bytes() == first
 
 
-def test_jupyterlab_starts_with_the_notebooks_for_practice() -> None:
-    dry = building.run("make", "-n", "lab")
-    assert 0 < dry.index("tools/practice.py") < dry.index("jupyter-lab ")
+def test_jupyterlab_starts_with_the_notebooks_for_readers_and_for_practice() -> None:
+    dry = building.run("make", "-n", "lab", "ARGS=--no-browser")
+    start = dry.index("jupyter-lab ")
+    assert 0 < dry.index("tools/practice.py") < start
+    assert 0 < dry.index("tools/reader.py") < start
+    assert dry[start:].endswith(" --no-browser notebooks/index.ipynb\n")
+    assert ("--allow-root" in dry[start:]) == (os.geteuid() == 0)
 
 
 def test_a_change_inside_a_solution_changes_no_practice_notebook(small: Path) -> None:

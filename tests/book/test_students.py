@@ -14,7 +14,7 @@ from tests.book.building import run
 from tests.book.notebooks import BOOK, ROOT, notebook
 from tests.book.test_pins import make_help, make_targets, makefile, promised_targets
 from tests.book.test_workflows import calls, parsed, problems
-from tools import colab, practice, students
+from tools import practice, reader, students
 
 SECRET = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)\s*### END \1", re.DOTALL)
 
@@ -92,8 +92,8 @@ def test_the_notebooks_that_the_copy_makes_lead_only_to_what_is_in_it(
 ) -> None:
     made = tmp_path / "copy"
     shutil.copytree(copy, made)
-    assert (colab.main(made), practice.main(made)) == (0, 0)
-    assert {"colab/01_puzzle.ipynb", "practice/01_puzzle.ipynb"} <= names(made)
+    assert (reader.main(made), practice.main(made)) == (0, 0)
+    assert {"notebooks/01_puzzle.ipynb", "practice/01_puzzle.ipynb"} <= names(made)
     assert list(students.dangling(made)) == []
 
 

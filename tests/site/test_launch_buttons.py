@@ -24,7 +24,7 @@ from tests.book.building import run
 from tests.book.notebooks import BOOK, ROOT, notebook, write_contents
 from tests.book.test_practice import BIBLIOGRAPHY, chapter
 from tests.site import pages
-from tools import colab, downloads, practice
+from tools import downloads, practice, reader
 from tools.downloads import ARCHIVE, NAME, PDF
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def links(page: BeautifulSoup) -> dict[str, str]:
 
 @cache
 def plain() -> dict[str, str]:
-    """Return the chapters in plain Markdown."""
-    return colab.notebooks(BOOK)
+    """Return the notebooks for readers."""
+    return reader.notebooks(BOOK)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -56,7 +56,7 @@ def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
     saved = site / "chapters" / str(link["href"])
     made = nbformat.read(saved, as_version=4)
     wanted = nbformat.reads(plain()[Path(name).name], as_version=4)
-    assert [cell.source for cell in made.cells[1:]] == [cell.source for cell in wanted.cells[1:]]
+    assert [cell.source for cell in made.cells[2:]] == [cell.source for cell in wanted.cells[2:]]
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own:
         """Build after a change, and name the notebooks that it changed."""
         before = json.loads(kept.read_text()) if kept.is_file() else {}
         assert launch_buttons.notebooks(Book(own), ADDRESS, kept) == (
-            colab.notebooks(Book(own), ADDRESS),
+            reader.notebooks(Book(own), ADDRESS),
             practice.notebooks(Book(own)),
         )
         after = json.loads(kept.read_text())
@@ -101,7 +101,7 @@ def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own:
 def test_what_makes_notebooks_makes_them_anew(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = launch_buttons.surroundings(Book(own), ADDRESS)
     assert launch_buttons.surroundings(Book(own), "") != before
-    for name in ("book/plain.py", "book/markdown.py", "tools/colab.py", "tools/practice.py"):
+    for name in ("book/plain.py", "book/markdown.py", "tools/reader.py", "tools/practice.py"):
         maker = own / "code" / name
         maker.parent.mkdir(parents=True, exist_ok=True)
         maker.write_text("0\n")
@@ -176,8 +176,8 @@ def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path
         "GITHUB_REPOSITORY": ADDRESS.removeprefix("https://github.com/"),
     }
     published = built(tmp_path, actions)
-    binder = "https://mybinder.org/v2/gh/someone/some-book/main?urlpath=lab%2Ftree%2Fchapters%2F"
-    on_colab = "https://colab.research.google.com/github/someone/some-book/blob/colab/chapters/"
+    binder = "https://mybinder.org/v2/gh/someone/some-book/main?urlpath=lab%2Ftree%2Fnotebooks%2F"
+    on_colab = "https://colab.research.google.com/github/someone/some-book/blob/colab/notebooks/"
     assert links(published["chapters/01_puzzle"]) == download | {
         "Run on Binder": f"{binder}01_puzzle.ipynb",
         "Run on Colab": f"{on_colab}01_puzzle.ipynb",

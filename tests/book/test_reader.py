@@ -1,4 +1,4 @@
-"""The notebooks for Colab say and compute what the chapters do, and show nothing raw."""
+"""The notebooks for readers say and compute what the chapters do, and show nothing raw."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import posixpath
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -21,10 +22,10 @@ from book.markdown import COMMENT
 from book.model import Book
 from book.plain import PlainError
 from tests.book.notebooks import BOOK, ROOT, WITHOUT_PLAIN_FORM, code, notebook, write_book
-from tools import colab, practice
-from tools.colab import ForColab, main
+from tools import practice, reader
+from tools.reader import ForReader, main
 
-STEMS = [page.stem for page in BOOK.notebooks[1:]]
+STEMS = [page.stem for page in BOOK.notebooks]
 # Not the pattern by which the converter itself refuses.
 RAW = re.compile(r":::|```\{|\{[a-z][\w:.-]*\}`|^[> ]*\([\w-]+\)=|^[> ]*:\w+:", re.MULTILINE)
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
@@ -33,17 +34,17 @@ ADDRESS = "https://github.com/someone/some-book"
 
 @cache
 def branch() -> dict[str, str]:
-    """Return what the publishing workflow puts on the branch that Colab reads."""
-    made = {f"chapters/{name}": text for name, text in colab.notebooks(BOOK).items()}
+    """Return what the publishing workflow adds to the branch that Colab reads."""
+    made = {f"notebooks/{name}": text for name, text in reader.notebooks(BOOK).items()}
     return made | {f"practice/{name}": text for name, text in practice.notebooks(BOOK).items()}
 
 
 def stored(stem: str) -> NotebookNode:
-    return nbformat.reads(branch()[f"chapters/{stem}.ipynb"], as_version=4)
+    return nbformat.reads(branch()[f"notebooks/{stem}.ipynb"], as_version=4)
 
 
 def chapter(stem: str) -> NotebookNode:
-    return nbformat.read(ROOT / "chapters" / f"{stem}.ipynb", as_version=4)
+    return BOOK.page(stem).notebook
 
 
 def sources(book: NotebookNode, kind: str) -> list[str]:
@@ -55,12 +56,26 @@ def formulas(texts: list[str]) -> list[str]:
     return ["".join(each.split()) for each in bare]
 
 
+def run_by_readers(book: NotebookNode) -> Iterator[str]:
+    """Yield a chapter's code, of a solution only what is left to fill in."""
+    name = ""
+    for cell in book.cells:
+        if found := re.search(r"\{solution-start\} ex-(\S+)", cell.source):
+            name = found[1]
+        if cell.cell_type == "code" and "answer" in cell.metadata.get("tags", []):
+            yield practice.stub(cell.source, practice.wanted(name))
+        elif cell.cell_type == "code" and not name:
+            yield cell.source
+        if "{solution-end}" in cell.source:
+            name = ""
+
+
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_notebook_runs_its_chapters_code_and_shows_nothing_raw(stem: str) -> None:
     made = stored(stem)
     nbformat.validate(made)
-    assert sources(made, "code")[1:] == sources(chapter(stem), "code")
-    shown = sources(made, "markdown")
+    assert sources(made, "code")[1:] == list(run_by_readers(chapter(stem)))
+    shown = sources(made, "markdown")[1:]
     assert not [found.group() for text in shown if (found := RAW.search(text))]
     texts = []
     for cell in chapter(stem).cells:
@@ -77,7 +92,7 @@ def test_every_notebook_of_the_branch_links_others_of_it() -> None:
         links = re.findall(r"\]\(([^)#\s]+)\)", text)
         linked |= {posixpath.normpath(f"{name}/../{link}") for link in links if "://" not in link}
     assert linked - branch().keys() == set()
-    assert {"chapters/01_puzzle.ipynb", "practice/01_puzzle.ipynb"} <= linked
+    assert {"notebooks/01_puzzle.ipynb", "practice/01_puzzle.ipynb"} <= linked
 
 
 def test_a_notebook_runs_from_the_folder_to_which_it_goes() -> None:
@@ -89,11 +104,12 @@ def test_a_notebook_runs_from_the_folder_to_which_it_goes() -> None:
 @pytest.fixture
 def colab_runtime(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Stand in for Colab: what would be run, where the notebook goes, what is switched on."""
-    seen = SimpleNamespace(commands=[], places=[], managers=0, installed=False)
+    seen = SimpleNamespace(commands=[], places=[], managers=0, installed=False, failing=0)
 
-    def run(command: list[Any], *, check: bool) -> None:
-        assert check
+    def run(command: list[Any], *, check: bool = False) -> SimpleNamespace:
+        assert check or command[0] == "git"
         seen.commands.append([str(word) for word in command])
+        return SimpleNamespace(returncode=seen.failing)
 
     def enable() -> None:
         seen.managers += 1
@@ -101,6 +117,7 @@ def colab_runtime(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     package, output = ModuleType("google.colab"), ModuleType("google.colab.output")
     output.enable_custom_widget_manager = enable  # type: ignore[attr-defined]
     package.output = output  # type: ignore[attr-defined]
+    monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setitem(sys.modules, "google.colab", package)
     monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setattr(os, "chdir", lambda path: seen.places.append(str(path)))
@@ -111,16 +128,19 @@ def colab_runtime(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def first_cell(repository: str) -> str:
-    return colab.SETUP.format(repository=repository, name="01_puzzle.ipynb")
+    return reader.SETUP.format(
+        repository=repository, branch=reader.BRANCH, folder=reader.FOLDER, name="01_puzzle"
+    )
 
 
 def test_on_colab_the_first_cell_fetches_the_book_once(colab_runtime: SimpleNamespace) -> None:
     exec(first_cell(ADDRESS), {})  # noqa: S102
     clone, widgets, package = colab_runtime.commands
-    assert clone == ["git", "clone", "--quiet", "--depth=1", ADDRESS, "/content/book"]
+    assert clone[:-2] == ["git", "clone", "--quiet", "--depth=1", "--branch=colab"]
+    assert clone[-2:] == [ADDRESS, "/content/book"]
     assert widgets[1:] == ["-m", "pip", "install", "--quiet", "anywidget"]
     assert package[-2:] == ["--no-deps", "/content/book"]
-    assert colab_runtime.places == ["/content/book/chapters"]
+    assert colab_runtime.places == ["/content/book/notebooks"]
     assert colab_runtime.managers == 1
     colab_runtime.installed = True
     exec(first_cell(ADDRESS), {})  # noqa: S102
@@ -135,14 +155,23 @@ def test_on_colab_without_an_address_the_first_cell_asks_for_it(
     assert colab_runtime.commands == []
 
 
+def test_on_colab_a_wrong_address_is_answered_in_one_sentence(
+    colab_runtime: SimpleNamespace,
+) -> None:
+    colab_runtime.failing = 128
+    with pytest.raises(ValueError, match=f"{ADDRESS}: no book with a branch colab is there"):
+        exec(first_cell(ADDRESS), {})  # noqa: S102
+
+
 def test_elsewhere_the_first_cell_does_nothing_or_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     here = Path.cwd()
+    monkeypatch.setattr(sys, "path", [*sys.path])
     exec(first_cell(ADDRESS), {})  # noqa: S102
     assert Path.cwd() == here
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(ModuleNotFoundError, match=f"Clone {ADDRESS}.*chapters/01_puzzle.ipynb"):
+    with pytest.raises(ModuleNotFoundError, match=f"Clone {ADDRESS}.*notebooks/01_puzzle.ipynb"):
         exec(first_cell(ADDRESS), {})  # noqa: S102
 
 
@@ -183,8 +212,8 @@ def small(tmp_path: Path) -> Path:
 
 
 def written(root: Path, stem: str, repository: str = "") -> list[NotebookNode]:
-    """Return the cells of a small book's chapter as Colab gets them."""
-    writer = ForColab(Book(root), repository)
+    """Return the cells of a small book's chapter as readers get them."""
+    writer = ForReader(Book(root), repository)
     return writer.notebook(writer.book.page(stem)).cells
 
 
@@ -200,18 +229,20 @@ $$
 
 > **Theorem 2.1: All there is**
 >
-> > **Why**
-> >
-> > As $x = 1$, the keys agree."""
-    assert cells[1].source == wanted
-    assert [cell.source for cell in cells[2:]] == [
+> <details><summary><b>Why</b></summary>
+>
+> As $x = 1$, the keys agree.
+>
+> </details>"""
+    assert cells[2].source == wanted
+    assert [cell.source for cell in cells[3:]] == [
         "draw()",
         "> **Figure 2.1.** A line, by (2.1).",
     ]
-    other = written(small, "03_other", ADDRESS)[1].source
+    other = written(small, "03_other", ADDRESS)[2].source
     assert "(2.1) of [chapter 2](02_made.ipynb)" in other
     assert "[Glossary](https://someone.github.io/some-book/chapters/glossary.html)" in other
-    assert "the page “Glossary”" in written(small, "03_other")[1].source
+    assert "the page “Glossary”" in written(small, "03_other")[2].source
 
 
 @pytest.mark.parametrize(
@@ -224,7 +255,7 @@ def test_what_has_no_plain_form_is_refused(
     nbformat.write(notebook(f"# Made\n\n{words}"), small / "chapters" / "02_made.ipynb")
     nbformat.write(notebook("# Other"), small / "chapters" / "03_other.ipynb")
     with pytest.raises(PlainError, match="02_made"):
-        colab.notebooks(Book(small))
+        reader.notebooks(Book(small))
     assert main(small) == 1
     assert "chapters/02_made.ipynb: " in capsys.readouterr().err
 
@@ -232,7 +263,7 @@ def test_what_has_no_plain_form_is_refused(
 def test_a_box_that_is_never_closed_ends_with_its_cell(small: Path) -> None:
     text = "# Made\n\n:::{admonition} Open\nend"
     nbformat.write(notebook(text), small / "chapters" / "03_other.ipynb")
-    assert written(small, "03_other")[1].source == "# Made\n\n> **Open**\n>\n> end"
+    assert written(small, "03_other")[2].source == "# Made\n\n> **Open**\n>\n> end"
 
 
 def test_writing_makes_every_notebook_with_the_address_that_is_known(
@@ -241,8 +272,10 @@ def test_writing_makes_every_notebook_with_the_address_that_is_known(
     def address() -> str:
         assert main(small) == 0
         names = ("01_first", "02_made", "03_other")
-        assert capsys.readouterr().out == "".join(f"wrote colab/{name}.ipynb\n" for name in names)
-        first = nbformat.read(small / "colab" / "02_made.ipynb", as_version=4).cells[0].source
+        assert capsys.readouterr().out == "".join(
+            f"wrote notebooks/{name}.ipynb\n" for name in names
+        )
+        first = nbformat.read(small / "notebooks" / "02_made.ipynb", as_version=4).cells[1].source
         return re.search(r'^REPOSITORY = "([^"]*)"', first, re.MULTILINE)[1]
 
     for name in ("REPOSITORY_URL", "GITHUB_REPOSITORY"):
@@ -252,3 +285,58 @@ def test_writing_makes_every_notebook_with_the_address_that_is_known(
     assert address() == "https://github.com/a/b"
     monkeypatch.setenv("REPOSITORY_URL", ADDRESS)
     assert address() == ADDRESS
+
+
+def test_a_notebook_in_which_a_reader_worked_is_kept(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(small) == 0
+    path = small / "notebooks" / "02_made.ipynb"
+    book = nbformat.read(path, as_version=4)
+    book.cells[3].source = "draw(2)"
+    nbformat.write(book, path)
+    capsys.readouterr()
+    assert main(small) == 0
+    assert "kept notebooks/02_made.ipynb, which you have worked in" in capsys.readouterr().out
+    assert nbformat.read(path, as_version=4).cells[3].source == "draw(2)"
+
+
+PREDICTED = notebook(
+    "# Made\n\n:::{admonition} Predict first\n:class: predict\nHow many?\n:::",
+    code("Choice()", tags=["predict", "remove-input"]),
+    code("draw()", figure={"name": "fig-line", "caption": "A line.\n"}),
+    "It is 4.\n\n## Next\n\nOn.",
+)
+
+
+def test_what_comes_out_stays_closed_until_a_reader_has_predicted(small: Path) -> None:
+    nbformat.write(PREDICTED, small / "chapters" / "02_made.ipynb")
+    nbformat.write(notebook("# Other"), small / "chapters" / "03_other.ipynb")
+    *_, last = written(small, "02_made")
+    assert last.source == (
+        "<details><summary><b>What comes out</b></summary>\n\n> **Figure 2.1.** A line.\n\n"
+        "It is 4.\n\n</details>\n\n## Next\n\nOn."
+    )
+
+
+SOLVED = notebook(
+    "# Made\n\n## Ask\n\n:::{exercise}\n:label: ex-one\nHow many?\n:::",
+    code('Ask("one")', tags=["ask", "remove-input"]),
+    ":::{solution-start} ex-one\n:label: solution-one\n:class: dropdown\n:::\n\nThey are 4.",
+    code("### BEGIN SOLUTION\nn = 4\n### END SOLUTION\ncheck('one', n=n)", tags=["answer"]),
+    code("assert n == 4", tags=["remove-cell"]),
+    ":::{solution-end}\n:::",
+)
+
+
+def test_a_solution_is_a_stub_and_closed_text(small: Path) -> None:
+    nbformat.write(SOLVED, small / "chapters" / "02_made.ipynb")
+    nbformat.write(notebook("# Other"), small / "chapters" / "03_other.ipynb")
+    _, _, statement, ask, answer, solution = written(small, "02_made")
+    assert statement.source.endswith("> **Exercise 2.1**\n>\n> How many?")
+    assert ask.source == 'Ask("one")'
+    assert answer.source == "n = ...  # your answer\n\ncheck('one', n=n)"
+    assert solution.source == (
+        "<details><summary><b>Solution</b></summary>\n\n**Solution to exercise 2.1**\n\n"
+        "They are 4.\n\n```python\nn = 4\ncheck('one', n=n)\n```\n\n</details>"
+    )

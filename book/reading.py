@@ -1,0 +1,127 @@
+"""Follow a reader through a notebook: say which numbers of the text a change contradicts.
+
+The first cell of a reader's notebook calls `follow`. From then on, what is bound to a number of the
+text is computed again after each cell, in the reader's own kernel. A number that comes out
+differently is named below the cell, and by `Chapter.changed` as long as it differs.
+
+    chapter = follow("01_puzzle")
+    chapter.changed()  # the numbers of the text that no longer match
+    chapter.restore()  # bring back the notebook as it was
+
+This needs IPython and the standard library alone. ``tools/reader.py`` writes what it reads: beside
+the notebooks, in ``.original``, each as it was, with its bindings in its metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from book.numerals import numbers
+
+ORIGINAL = ".original"
+"""The folder with the notebooks as they were, beside those that readers change."""
+SHOWN = 5
+"""Of so many numbers that no longer match a cell tells; `Chapter.changed` tells of all."""
+
+
+class Chapter:
+    """A notebook that a reader runs and changes."""
+
+    def __init__(self, path: Path, shell: Any) -> None:
+        self.path = path
+        self.shell = shell
+        original = json.loads(self._original.read_text(encoding="utf-8"))
+        self._sources = {
+            cell["id"]: "".join(cell["source"])
+            for cell in original["cells"]
+            if cell["cell_type"] == "code"
+        }
+        self._bound: dict[str, list[dict[str, Any]]] = original["metadata"]["numbers"]
+        self._off: dict[tuple[str, int], str] = {}
+
+    @property
+    def _original(self) -> Path:
+        """The notebook as it was."""
+        return self.path.parent / ORIGINAL / self.path.name
+
+    def after(self, result: Any) -> None:
+        """Compare what a cell that has run is bound to; IPython calls this."""
+        if not result.success:
+            return
+        cell = self._cell(getattr(result.info, "cell_id", None), result.info.raw_cell)
+        found = [self._compared(cell, place) for place in range(len(self._bound.get(cell, ())))]
+        said = [sentence for sentence in found if sentence]
+        for sentence in said[:SHOWN]:
+            print(sentence)
+        if said[SHOWN:]:
+            print(f"{len(said) - SHOWN} more numbers do not match: chapter.changed() lists them.")
+
+    def changed(self) -> None:
+        """Print which numbers of the text the last runs contradict."""
+        print("\n".join(self._off.values()) or "Every number that was computed matches the text.")
+
+    def restore(self) -> None:
+        """Bring back the notebook as it was."""
+        shutil.copyfile(self._original, self.path)
+        print(
+            f"{self.path.name} is as it was. Load it anew (in JupyterLab: File, Reload Notebook)."
+        )
+
+    def _cell(self, name: str | None, source: str) -> str:
+        """Return which cell has run: by its name, or by what it looks like."""
+        if name in self._sources:
+            return str(name)
+        close = get_close_matches(source, self._sources.values(), 1)
+        return next((cell for cell, text in self._sources.items() if [text] == close), "")
+
+    def _compared(self, cell: str, place: int) -> str:
+        """Return a sentence if the text contradicts what was computed."""
+        bound = self._bound[cell][place]
+        self._off.pop((cell, place), None)
+        gives = "no such number"
+        says = bound["numbers"]
+        try:
+            value = numbers(self.shell.ev(bound["expression"]))
+        except NameError:  # what it asks for has not run yet
+            return ""
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            pass  # it asks for what the change took away
+        else:
+            if is_part(value, says):
+                return ""
+            says, gives = says[-len(value) :], ", ".join(value)
+        sentence = f"The text says {', '.join(says)}, your run gives {gives}: {bound['words']}"
+        self._off[cell, place] = sentence
+        return sentence
+
+
+def is_part(some: list[str], whole: list[str]) -> bool:
+    """Say whether some numbers are among others in the same order.
+
+    Examples
+    --------
+    >>> is_part(["1", "3"], ["1", "2", "3"]), is_part(["3", "1"], ["1", "2", "3"])
+    (True, False)
+    """
+    rest = iter(whole)
+    return all(number in rest for number in some)
+
+
+def follow(name: str) -> Chapter | None:
+    """Compare the numbers of a notebook's text with what its cells compute from now on."""
+    from IPython import get_ipython
+
+    shell, path = get_ipython(), Path(f"{name}.ipynb").resolve()
+    if shell is None or not (path.parent / ORIGINAL / path.name).is_file():
+        print(f"The numbers of the text are not compared: {ORIGINAL}/{path.name} is not here.")
+        return None
+    chapter = Chapter(path, shell)
+    for callback in list(shell.events.callbacks["post_run_cell"]):
+        if isinstance(getattr(callback, "__self__", None), Chapter):
+            shell.events.unregister("post_run_cell", callback)
+    shell.events.register("post_run_cell", chapter.after)
+    return chapter

@@ -1,0 +1,150 @@
+"""Below a cell that a reader changed stand the numbers of the text that it contradicts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import v4
+
+from book import reading
+from book.reading import ORIGINAL, SHOWN, Chapter
+from tests.book.notebooks import BOOK
+from tools import reader
+
+CELLS = {"first": "width = 64\nroot = width**0.5", "second": "rows = [root] * 7"}
+ALL_WELL = "Every number that was computed matches the text.\n"
+
+
+def bound(expression: str, *numbers: str, words: str) -> dict[str, Any]:
+    return {"expression": f'f"""{expression}"""', "numbers": list(numbers), "words": words}
+
+
+@pytest.fixture
+def chapter(tmp_path: Path) -> Chapter:
+    """Return a small notebook that a reader runs, in a kernel of this process."""
+    cells = [v4.new_code_cell(source, id=name) for name, source in CELLS.items()]
+    numbers = {
+        "first": [
+            bound("{width}", "1", "64", words="“One head of 64.”"),
+            bound("{root:.1f}", "8.0", words="“The root is 8.0.”"),
+        ],
+        "second": [bound(f"{{rows[{i}]:.0f}}", "8", words=f"“{i}”") for i in range(7)],
+    }
+    (tmp_path / ORIGINAL).mkdir()
+    made = v4.new_notebook(cells=cells, metadata={"numbers": numbers})
+    for folder in (tmp_path, tmp_path / ORIGINAL):
+        nbformat.write(made, folder / "made.ipynb")
+    names: dict[str, Any] = {}
+    shell = SimpleNamespace(user_ns=names, ev=lambda source: eval(source, names))  # noqa: S307
+    return Chapter(tmp_path / "made.ipynb", shell)
+
+
+def run(chapter: Chapter, source: str, name: str | None = None) -> None:
+    """Run a cell as IPython does."""
+    exec(source, chapter.shell.user_ns)  # noqa: S102
+    info = SimpleNamespace(cell_id=name, raw_cell=source)
+    chapter.after(SimpleNamespace(success=True, info=info))
+
+
+def test_a_cell_as_it_was_says_nothing(
+    chapter: Chapter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, source in CELLS.items():
+        run(chapter, source, name)
+    assert capsys.readouterr().out == ""
+    chapter.changed()
+    assert capsys.readouterr().out == ALL_WELL
+
+
+@pytest.mark.parametrize("name", ["first", None, "as another program calls it"])
+def test_a_changed_cell_says_what_no_longer_matches(
+    chapter: Chapter, name: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(chapter, "width = 256  # mine\nroot = width**0.5", name)
+    said = (
+        "The text says 64, your run gives 256: “One head of 64.”\n"
+        "The text says 8.0, your run gives 16.0: “The root is 8.0.”\n"
+    )
+    assert capsys.readouterr().out == said
+    run(chapter, "something = 'else'")
+    assert capsys.readouterr().out == ""
+    chapter.changed()
+    assert capsys.readouterr().out == said
+    run(chapter, CELLS["first"], "first")
+    chapter.changed()
+    assert capsys.readouterr().out == ALL_WELL
+
+
+def test_many_numbers_are_counted(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
+    run(chapter, "root = 2\nrows = [root] * 7", "second")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:SHOWN] == [f"The text says 8, your run gives 2: “{i}”" for i in range(SHOWN)]
+    assert lines[SHOWN:] == ["2 more numbers do not match: chapter.changed() lists them."]
+
+
+def test_what_a_change_takes_away_is_said(
+    chapter: Chapter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(chapter, "rows = 6 * [8.0]", "second")
+    assert capsys.readouterr().out == "The text says 8, your run gives no such number: “6”\n"
+    chapter.shell.user_ns.clear()
+    run(chapter, "pass", "second")  # what made the rows has not run: nothing to compare
+    assert capsys.readouterr().out == ""
+
+
+def test_a_cell_that_failed_is_not_compared(
+    chapter: Chapter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chapter.shell.user_ns["width"] = 3
+    info = SimpleNamespace(cell_id="first", raw_cell="")
+    chapter.after(SimpleNamespace(success=False, info=info))
+    assert capsys.readouterr().out == ""
+
+
+def test_a_notebook_comes_back(chapter: Chapter, capsys: pytest.CaptureFixture[str]) -> None:
+    original = chapter.path.read_bytes()
+    chapter.path.write_text("scribbled", encoding="utf-8")
+    chapter.restore()
+    assert chapter.path.read_bytes() == original
+    assert "made.ipynb is as it was" in capsys.readouterr().out
+
+
+def test_without_its_original_a_notebook_is_not_compared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert reading.follow("nowhere") is None
+    assert capsys.readouterr().out == (
+        "The numbers of the text are not compared: .original/nowhere.ipynb is not here.\n"
+    )
+
+
+def test_a_kernel_says_it_below_the_cell_that_a_reader_changed(tmp_path: Path) -> None:
+    made = reader.notebooks(BOOK, pages=[BOOK.page("models")])["models.ipynb"]
+    folder = tmp_path / "notebooks"
+    (folder / ORIGINAL).mkdir(parents=True)
+    (folder / ORIGINAL / "models.ipynb").write_text(made, encoding="utf-8")
+    for name in ("book", "data", "references.bib"):
+        (tmp_path / name).symlink_to(BOOK.root / name)
+    book = nbformat.reads(made, as_version=4)
+    latest = bound("{latest}", words="")["expression"]
+    (name,) = (
+        cell
+        for cell, entries in book.metadata["numbers"].items()
+        if latest in [entry["expression"] for entry in entries]
+    )
+    (changed,) = (cell for cell in book.cells if cell.id == name)
+    changed.source += "\nlatest = 1999"
+    where = {"metadata": {"path": str(folder)}}
+    NotebookClient(book, timeout=120, kernel_name="python3", resources=where).execute()
+    said = {
+        cell.id: [output.text for output in cell.outputs if output.output_type == "stream"]
+        for cell in book.cells
+        if cell.cell_type == "code"
+    }
+    assert any("your run gives 1999: “" in text for text in said.pop(name))
+    assert not [text for texts in said.values() for text in texts if "your run gives" in text]
