@@ -27,12 +27,12 @@ def main() -> None:
         initializers.HEAD_WIDTHS,
     )
     stops = dict(zip(initializers.STOPS, each, strict=True))
-    ratios, errors = [], []
+    excess, errors = [], []
     for scheme, cosine, d_model, d_k in product(*each):
-        ratio, error = initializers.measure(scheme, d_model, d_k, cosine)
-        ratios.append(ratio)
+        above, error = initializers.measure(scheme, d_model, d_k, cosine)
+        excess.append(above)
         errors.append(error)
-    table = stops | {"draws": initializers.DRAWS, "ratios": ratios, "errors": errors}
+    table = stops | {"draws": initializers.DRAWS, "excess": excess, "errors": errors}
     lines = (f'"{name}": {json.dumps(part)}' for name, part in table.items())
     TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

@@ -79,7 +79,8 @@ function render({ model, el }) {
   };
   form.addEventListener("input", ({ target }) => {
     const reply = target.closest(".part").querySelector(".reply");
-    reply.style.minHeight = `${reply.getBoundingClientRect().height}px`; // nothing moves while the reader writes
+    if (reply.querySelector(".said").textContent) // nothing moves while the reader writes
+      reply.style.minHeight = `${reply.getBoundingClientRect().height}px`;
     save(model, { answers: { ...model.get("answers"), [target.name]: target.value } });
   });
   form.addEventListener("submit", (event) => {

@@ -82,9 +82,9 @@ function render({ model, el }) {
       span.textContent = positions[place].toFixed(1);
     });
     const side = d_k > 2 * Math.log(n_keys) ? "beyond" : "short of";
-    const arm = divided ? ", divided:" : `: ${side} the line;`;
-    const top = `the top key takes ${means[line][column]} on average`;
-    return `Width ${d_k}, ${n_keys} keys${arm} ${top}.`;
+    const undivided = `not divided: ${side} the line; top key`;
+    const top = divided ? "divided: the top key takes" : undivided;
+    return `Width ${d_k}, ${n_keys} keys, ${top} ${means[line][column]} on average.`;
   });
 }
 

@@ -185,9 +185,9 @@ class FreezingMap(LiveFigure):
     def words(self) -> str:
         """Return on which side of the line the point lies, and the mean largest weight."""
         side = "beyond" if self.d_k > freezing_width(self.n_keys) else "short of"
-        arm = ", divided:" if self.divided else f": {side} the line;"
-        top = f"the top key takes {self.mean_top:g} on average"
-        return f"Width {self.d_k}, {self.n_keys} keys{arm} {top}."
+        undivided = f"not divided: {side} the line; top key"
+        top = "divided: the top key takes" if self.divided else undivided
+        return f"Width {self.d_k}, {self.n_keys} keys, {top} {self.mean_top:g} on average."
 
 
 MARK = "M-16 0a16 16 0 1 0 32 0a16 16 0 1 0 -32 0M-24 0h8M24 0h-8M0 -24v8M0 24v-8"

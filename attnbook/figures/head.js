@@ -82,8 +82,8 @@ const limitOf = (view) => (SWITCHED.includes(view) ? LIMIT : DIVIDED_LIMIT);
 /** What a state means: all that the stages of its view show. */
 function computed(state) {
   const { view, d_k, n_keys, draw } = state;
-  const dialed = DIALED.includes(view);
-  const power = dialed ? state.power : state.divided || view === "temperature" ? 0.5 : 0;
+  const power = DIALED.includes(view) ? state.power
+    : state.divided || view === "temperature" ? 0.5 : 0;
   const size = view === "start" ? state.size : 1;
   const extra = view === "temperature" ? state.temperature : 1;
   const query = normals(draw, 0, d_k).map((g) => size * g);
@@ -100,7 +100,7 @@ function computed(state) {
   const highest = largest(logits);
   const useful = view === "gradient" ? normals(draw, 2, n_keys) : [];
   return {
-    ...state, dialed, size, extra, query, scores, factors, divisor, logits, weights, useful,
+    ...state, size, extra, query, scores, factors, divisor, logits, weights, useful,
     limit: limitOf(view), few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
     moved: [...set.keys()].sort((a, b) => a - b),
     raised: view === "exponential" ? logits.map((s) => Math.exp(s - highest)) : [],
@@ -272,29 +272,27 @@ function placeGrips(el, { n_keys, scores, limit }) {
 }
 
 function words(all) {
-  const { view, d_k, n_keys, size, dialed, factors, weights, useful, logits, moved } = all;
+  const { view, d_k, n_keys, size, factors, weights, useful, logits, moved } = all;
   if (view === "sum") {
     const scores = all.sums.map((walk) => walk[d_k]);
     return `Key ${all.key} ends at ${fixed(scores[all.key - 1], 1)}; the ${FEW} keys typically ` +
       `${fixed(length(scores) / Math.sqrt(FEW), 1)} from zero; √${d_k} is ` +
       `${fixed(Math.sqrt(d_k), 1)}.`;
   }
-  const by = dialed || view === "temperature" ? ` by ${factors.join("·")}` : "";
-  const start = `Width ${d_k}` + (size === 1 ? "" : `, size ${reading(size)}`) +
-    (factors.length ? `, divided${by}` : ", not divided") +
-    (moved.length === 1 ? ", one score pulled"
-      : moved.length ? `, ${moved.length} scores pulled` : "");
+  const by = factors.length ? `÷ ${factors.join("·")}` : "not divided";
   if (view === "exponential") {
     const [first, second] = [...logits].sort((a, b) => b - a);
     const times = Math.exp(first - second);
-    return `${factors.length ? "D" : "Not d"}ivided: a lead of ${fixed(first - second, 1)} makes ` +
+    return `${by.replace("n", "N")}: a lead of ${fixed(first - second, 1)} makes ` +
       `key ${all.top + 1}’s exponential ` +
       `${times < MOST ? short(times) : "10,000+"} times the next.`;
   }
-  const top = fixed(largest(weights), 2);
-  const more = view === "gradient"
-    ? `, gradients at most ${fixed(largest(flow(weights, useful).map(Math.abs)), 2)}` : "";
-  return `${start}: the largest of ${n_keys} weights is ${top}${more}.`;
+  const top = `${fixed(100 * largest(weights), 0)}%`;
+  return `Width ${d_k}${size === 1 ? "" : `, size ${reading(size)}`}, ${by}` +
+    (moved.length ? `, ${moved.length} pulled: ` : ": ") + (view === "gradient"
+    ? `weights up to ${top}, gradients up to ` +
+      `${fixed(largest(flow(weights, useful).map(Math.abs)), 2)}.`
+    : `the largest of ${n_keys} weights is ${top}.`);
 }
 
 function draw(state, el) {

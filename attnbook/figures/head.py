@@ -224,22 +224,23 @@ class Head(LiveFigure):
                 f"typically {fixed(np.sqrt(np.mean(scores**2)), 1)} from zero; √{self.d_k} is "
                 f"{fixed(self.d_k**0.5, 1)}."
             )
-        moved = len(self._moved())
-        pulled = ", one score pulled" if moved == 1 else f", {moved} scores pulled" if moved else ""
-        top = fixed(self.weights.max(), 2)
-        start = f"Width {self.d_k}{self._sized()}, {self._division()}{pulled}"
+        by = f"÷ {'·'.join(self._factors())}" if self._factors() else "not divided"
         if self.view == "exponential":
             second, first = np.sort(self.scores / self.divisor)[-2:]
             times = np.exp(first - second)
             return (
-                f"{self._division().capitalize()}: a lead of {fixed(first - second, 1)} makes key "
+                f"{by.capitalize()}: a lead of {fixed(first - second, 1)} makes key "
                 f"{np.argmax(self.scores) + 1}’s exponential "
                 f"{short(times) if times < MOST else '10,000+'} times the next."
             )
-        more = ""
+        size = f", size {svg.reading(self.size)}" if self._scale() != 1 else ""
+        pulled = f", {len(self._moved())} pulled" if self._moved() else ""
+        top = f"{fixed(100 * self.weights.max(), 0)}%"
+        said = f"the largest of {self.n_keys} weights is {top}"
         if self.view == "gradient":
-            more = f", gradients at most {fixed(abs(self._flow(self.weights)).max(), 2)}"
-        return f"{start}: the largest of {self.n_keys} weights is {top}{more}."
+            steepest = fixed(abs(self._flow(self.weights)).max(), 2)
+            said = f"weights up to {top}, gradients up to {steepest}"
+        return f"Width {self.d_k}{size}, {by}{pulled}: {said}."
 
     def _limit(self) -> int:
         """Return where the axis of scores ends, which fits divided ones where all are divided."""
@@ -254,7 +255,8 @@ class Head(LiveFigure):
     def _exponent(self) -> float:
         if self.view in DIALED:
             return self.power
-        return 0.5 if self.divided or self.view == "temperature" else 0
+        switched = self.divided and self.view in SWITCHED
+        return 0.5 if switched or self.view == "temperature" else 0
 
     def _root(self) -> str:
         """Return the power of the width that divides, as it is written."""
@@ -267,15 +269,6 @@ class Head(LiveFigure):
         """Return the factors of the divisor that are not one."""
         extra = [svg.reading(self._extra())] if self._extra() != 1 else []
         return extra + ([self._root()] if self._exponent() else [])
-
-    def _division(self) -> str:
-        factors = self._factors()
-        if not factors or self.view not in {*DIALED, "temperature"}:
-            return "divided" if factors else "not divided"
-        return f"divided by {'·'.join(factors)}"
-
-    def _sized(self) -> str:
-        return f", size {svg.reading(self.size)}" if self._scale() != 1 else ""
 
     def _raised(self) -> np.ndarray:
         return np.exp((self.scores - self.scores.max()) / self.divisor)

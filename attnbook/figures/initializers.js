@@ -21,13 +21,13 @@ const across = (variance) => (WIDE * Math.log10(variance / LEAST)) / Math.log10(
 
 /** Predicted variance, sampled variance and its standard error of each scheme. */
 function variances({ d_model, d_k, cosine }) {
-  const { schemes, cosines, model_widths, head_widths, ratios, errors } = table;
+  const { schemes, cosines, model_widths, head_widths, excess, errors } = table;
   return schemes.map((scheme, place) => {
     let cell = place * cosines.length + cosines.indexOf(cosine);
     cell = cell * model_widths.length + model_widths.indexOf(d_model);
     cell = cell * head_widths.length + head_widths.indexOf(d_k);
     const variance = PREDICTED[scheme](d_model, d_k) * (1 - cosine);
-    return [variance, (variance * ratios[cell]) / 1000, (variance * errors[cell]) / 1000];
+    return [variance, (variance * (1000 + excess[cell])) / 1000, (variance * errors[cell]) / 1000];
   });
 }
 

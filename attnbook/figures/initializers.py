@@ -50,13 +50,13 @@ def predicted(scheme: str, d_model: int, d_k: int, cosine: float) -> float:
 
 
 def measure(scheme: str, d_model: int, d_k: int, cosine: float) -> tuple[int, int]:
-    """Sample it, and return mean and standard error in thousandths of what is predicted."""
+    """Sample it, and return excess and standard error in thousandths of what is predicted."""
     rng = np.random.default_rng([611, list(SCHEMES).index(scheme), d_model, d_k, int(10 * cosine)])
     found = sample_logit_variances(
         INITIALIZERS[scheme], d_model, d_k, n_draws=DRAWS, token_cosine=cosine, rng=rng
     )
     unit = predicted(scheme, d_model, d_k, cosine) / 1000
-    return round(found.mean.within_row / unit), round(found.standard_error.within_row / unit)
+    return round(found.mean.within_row / unit) - 1000, round(found.standard_error.within_row / unit)
 
 
 @cache
@@ -125,10 +125,12 @@ class Initializers(LiveFigure):
             table[stops].index(value)
             for stops, value in zip(STOPS[1:], (self.cosine, self.d_model, self.d_k), strict=True)
         ]
-        parts = (np.reshape(table[name], shape)[:, *places] for name in ("ratios", "errors"))
+        parts = (np.reshape(table[name], shape)[:, *places] for name in ("excess", "errors"))
         return {
-            scheme: (variance * ratio / 1000, variance * error / 1000)
-            for (scheme, variance), ratio, error in zip(self.predicted.items(), *parts, strict=True)
+            scheme: (variance * (1000 + excess) / 1000, variance * error / 1000)
+            for (scheme, variance), excess, error in zip(
+                self.predicted.items(), *parts, strict=True
+            )
         }
 
     @property
@@ -167,12 +169,14 @@ class Initializers(LiveFigure):
         plot = (
             svg.path("band", f"M0 {chosen}h{WIDE}v{ROW}h{-WIDE}z")
             + svg.path("grid", f"{grid}M0 {rows}H{WIDE}")
-            + svg.path("one", f"M{svg.number(across(1))} 0V{rows}")
+            + svg.path("even", f"M{svg.number(across(1))} 0V{rows}")
             + svg.path("predicted", self.marks())
             + svg.path("errors", self.error_bars())
             + svg.path("dots", self.dots())
         )
-        weights, even = svg.weight_row(self.weights, WIDE, HIGH), svg.even_share(KEYS)
+        weights = svg.weight_row(self.weights, WIDE, HIGH)
+        # above the first eight keys, whose weights are small in every row
+        even = svg.name("above", "even share", 50, 100 - 100 / KEYS)
         return (
             f'<div class="figure-starts">{svg.aside("figure-rules", names)}'
             f"{svg.picture(plot, WIDE, rows, self.words())}{svg.aside('figure-scale', scale)}</div>"

@@ -97,24 +97,19 @@ export default moving(["row", "keys_read", "block_size", "draw"], (state, el) =>
   el.querySelectorAll("tbody td").forEach((cell, place) => {
     cell.textContent = cells[place];
   });
-  el.querySelector("tbody th span").textContent = keys_read ? factor.toFixed(4) : "–";
-
-  const names = el.querySelectorAll(".figure-names span");
-  const named = (name, text, level) => {
-    name.textContent = keys_read ? text : "";
-    putName(name, 1, 100 * (1 - (level ?? 0)));
-  };
-  named(names[0], "largest so far", history[0] && up(history[0].peak));
-  named(names[1], "output so far", reached[0]);
-  names[2].textContent = `all ${KEYS} keys: ${whole.toFixed(2)}`;
-  putName(names[2], 100, 100 - whole);
+  const times = factor.toFixed(4);
+  el.querySelector("tbody th span").textContent = times;
+  el.querySelector(".figure-note:last-child").textContent =
+    `Multiply the old sums by ${times}, then add this block.`;
+  el.querySelector(".figure-upright span:nth-child(2)").textContent =
+    `all ${KEYS} keys: ${whole.toFixed(2)}`;
   if (!keys_read) return "No key has been read: both sums are zero, and there is no output yet.";
   const first = begun + 1;
   const block = first < keys_read ? `Keys ${first} to ${keys_read}` : `Key ${first}`;
   let change = "the largest logit and both sums stay";
   if (!begun) change = "nothing was kept before";
   else if (now.peak > before.peak) {
-    change = `a new largest logit, both sums times ${factor.toFixed(4)}`;
+    change = `a new largest logit, both sums times ${times}`;
   }
   return `${block}: ${change}, output ${(now.weighted / now.total).toFixed(2)}.`;
 });

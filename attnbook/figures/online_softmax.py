@@ -177,18 +177,17 @@ class OnlineSoftmax(LiveFigure):
             + svg.path("limit", self.levels(reached / 100))
             + svg.axes(WIDE, HIGH)
         )
-        largest = named("start", "largest so far", (raised + 6) / 12)
-        whole = named("under", "output so far", reached / 100)
-        whole += svg.name("above", f"all {KEYS} keys: {everything:.2f}", 100, 100 - everything)
         ticks = [svg.minus(str(self._raised + tick)) for tick in TICKS]
         return (
             '<div class="figure-online">'
-            + svg.upright("logit")
-            + svg.panel(logits, WIDE, HIGH, self.words(), "logits", ticks, largest)
-            + svg.upright("term of the sum ℓ")
+            + svg.upright("logit<span>largest so far</span>")
+            + svg.panel(logits, WIDE, HIGH, self.words(), "logits", ticks)
+            + svg.upright("term of the sum")
             + svg.panel(added, WIDE, HIGH, "", "terms", ["1", "0.5", "0"])
-            + svg.upright("value")
-            + svg.panel(outputs, WIDE, HIGH, "", "outputs", ["100", "50", "0"], whole)
+            + svg.upright(
+                f"value<span>output so far</span><span>all {KEYS} keys: {everything:.2f}</span>"
+            )
+            + svg.panel(outputs, WIDE, HIGH, "", "outputs", ["100", "50", "0"])
             + svg.caption("key")
             + svg.remark(
                 "Broad: this block. Thin: read before. Dashed bars: not yet read, or the term "
@@ -220,7 +219,7 @@ class OnlineSoftmax(LiveFigure):
     def ledger(self) -> str:
         """Return the numbers that are kept: before the last block, corrected, added to, now."""
         before, now, block = self.before, self.now, slice(self.begun, self.keys_read)
-        factor = shown(self.factor, 4) if self.keys_read else "–"
+        factor = f"{self.factor:.4f}"
         terms = np.exp(self.logits[block] - now.peak)
         top = self.logits[block].max(initial=-math.inf)
         sums = [before.total, before.total * before.output]
@@ -235,16 +234,12 @@ class OnlineSoftmax(LiveFigure):
             for name, cells in lines.items()
         )
         heads = "".join(
-            f'<th scope="col">{head}</th>'
-            for head in ("largest <i>m</i>", "sum <i>ℓ</i>", "sum <i>o</i>")
+            f'<th scope="col">{head}</th>' for head in ("largest", "sum of terms", "terms × values")
         )
         return (
             f'<table class="figure-keys"><thead><tr><td></td>{heads}</tr></thead>'
             f"<tbody>{rows}</tbody></table>"
-        ) + svg.remark(
-            "<i>ℓ</i> adds up e<sup>s−m</sup>, <i>o</i> adds up e<sup>s−m</sup><i>v</i>; "
-            "the output is <i>o</i>/<i>ℓ</i>"
-        )
+        ) + svg.remark(f"Multiply the old sums by {factor}, then add this block.")
 
     def words(self) -> str:
         """Return what the last block did to the sums kept, and the output so far."""
@@ -269,12 +264,6 @@ def bars(heights: np.ndarray, first: int, end: int, broad: int) -> str:
         svg.bar(ROOM * key + (ROOM - broad) // 2, HIGH, broad, HIGH * heights[key])
         for key in range(first, end)
     )
-
-
-def named(kind: str, name: str, heights: np.ndarray) -> str:
-    """Return the name of steps at the first of them, or nothing if there is none."""
-    level = heights[0] if heights.size else 0
-    return svg.name(kind, name if heights.size else "", 1, 100 * (1 - level))
 
 
 def shown(value: float, digits: int) -> str:

@@ -130,8 +130,7 @@ function render({ model, el }) {
 
     const edge = el.querySelector(".figure-names span");
     putName(edge, (100 * across(1)) / WIDE, 8);
-    const root = divided ? "±" : `√${d_k} = `;
-    edge.textContent = `${root}${Number(deviation.toPrecision(3))}`;
+    edge.textContent = `±${Number(deviation.toPrecision(3))}`;
     const shown = scores.map((x) => x * deviation);
     const mean = sum(shown) / pairs;
     const variance = sum(shown.map((z) => (z - mean) ** 2)) / (pairs - 1);

@@ -149,8 +149,7 @@ class Spread(LiveFigure):
 
     def edge(self) -> str:
         """Return the standard deviation, which is the name of the dashed lines."""
-        root = "±" if self.divided else f"√{self.d_k} = "
-        return f"{root}{self.deviation:.3g}"
+        return f"±{self.deviation:.3g}"
 
     def bars(self) -> str:
         """Return the outlines of the bars, cut at the top, where there are scores."""

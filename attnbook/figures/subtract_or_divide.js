@@ -32,12 +32,9 @@ export default moving(["subtracted", "divisor"], ({ subtracted, divisor }, el) =
   outline(apart, ".dots", dots(distances, DISTANCES));
   outline(weights, ".bars", bars(p));
   const names = weights.parentNode.querySelectorAll(".figure-names span");
-  p.forEach((weight, key) => {
-    names[key].textContent = weight.toFixed(3);
-    putName(names[key], 100 * weight, (100 * ROWS[key]) / 60);
-  });
-  const ratio = first
-    ? `is ${minus((second / first).toFixed(3))} times the first`
-    : "has no ratio to zero";
-  return `The second score ${ratio}; the third key gets ${p[2].toFixed(3)} of the weight.`;
+  p.forEach((weight, key) => (names[key].textContent = weight.toFixed(3)));
+  const same = subtracted || divisor > 1 ? ", as before" : "";
+  const compared = (now, was) => now + (now === was ? same : `, was ${was}`);
+  const ratio = compared(first ? minus((second / first).toFixed(3)) : "none", "1.020");
+  return `Second over first: ${ratio}. Third key's weight: ${compared(p[2].toFixed(3), "0.705")}.`;
 });

@@ -74,11 +74,12 @@ class SubtractOrDivide(LiveFigure):
     Notes
     -----
     Shown in the chapter on the divisor. The surprise: subtracting changes the ratios and no
-    weight, dividing the weights and no ratio.
+    weight, dividing the weights and no ratio. At the start the largest score is subtracted, as
+    code for softmax does.
     """
 
     state = ("subtracted", "divisor")
-    subtracted = traitlets.Enum(SUBTRAHENDS, 0).tag(sync=True)
+    subtracted = traitlets.Enum(SUBTRAHENDS, SCORES[-1]).tag(sync=True)
     divisor = traitlets.Enum(DIVISORS, 1).tag(sync=True)
 
     @property
@@ -91,6 +92,11 @@ class SubtractOrDivide(LiveFigure):
         """The weights of the three keys, shape (3,)."""
         return softmax(self.treated)
 
+    @property
+    def moved(self) -> bool:
+        """Whether anything is subtracted or divided."""
+        return self.subtracted > 0 or self.divisor > 1
+
     def controls(self) -> str:
         """Return the slider that subtracts and the slider that divides."""
         return slider(
@@ -101,10 +107,13 @@ class SubtractOrDivide(LiveFigure):
         """Return the scores on their line, their distances from the largest, and the weights."""
         arm = svg.ARMS[self.divisor > 1]
         z = self.treated
-        zero, even = (svg.number(at) for at in (across(0, PLACES), across(1 / 3, SHARES)))
+        zero = svg.number(across(0, PLACES))
         base = svg.path("axis", f"M0 {HIGH}H{WIDE}")
         where = (
-            base + svg.path("even", f"M{zero} 0V{HIGH}") + svg.path("dots", self.dots(z, PLACES))
+            base
+            + svg.path("even", f"M{zero} 0V{HIGH}")
+            + svg.path("was", self.dots(SCORES, PLACES))
+            + svg.path("dots", self.dots(z, PLACES))
         )
         apart = (
             base
@@ -112,8 +121,8 @@ class SubtractOrDivide(LiveFigure):
             + svg.path("dots", self.dots(z - z.max(), DISTANCES))
         )
         bars = (
-            svg.path("bars", self.bars())
-            + svg.path("even", f"M{even} 0V{HIGH}")
+            svg.path("bars", self.bars(self.weights))
+            + svg.path("edge", self.bars(softmax(SCORES)))
             + svg.axes(WIDE, HIGH)
         )
         keys = ("first", "second", "third")
@@ -127,10 +136,11 @@ class SubtractOrDivide(LiveFigure):
             svg.upright("attention weights"),
             svg.panel(bars, WIDE, HIGH, "", arm, keys, self.names()),
             axis((0, 0.5, 1), SHARES),
+            svg.remark("Gray and dashed: before you subtract and divide."),
         )
         return f'<div class="figure-strips">{"".join(parts)}</div>'
 
-    def dots(self, values: np.ndarray, ends: tuple[float, float]) -> str:
+    def dots(self, values: Sequence[float] | np.ndarray, ends: tuple[float, float]) -> str:
         """Return a dot for each score, one row each."""
         return svg.dots(zip((across(value, ends) for value in values), ROWS, strict=True))
 
@@ -142,24 +152,27 @@ class SubtractOrDivide(LiveFigure):
             for distance, row in zip(distances, ROWS, strict=True)
         )
 
-    def bars(self) -> str:
+    def bars(self, weights: np.ndarray) -> str:
         """Return the outlines of the bars."""
         return "".join(
             svg.level_bar(0, row - 7, WIDE * weight, 14)
-            for weight, row in zip(self.weights, ROWS, strict=True)
+            for weight, row in zip(weights, ROWS, strict=True)
         )
 
     def names(self) -> str:
-        """Return the weights in digits, at the ends of their bars, and the name of the line."""
+        """Return the weights in digits, beside the longest bar that there is."""
         return "".join(
-            svg.name("beside", f"{weight:.3f}", 100 * weight, 100 * row / HIGH)
+            svg.name("beside", f"{weight:.3f}", 78, 100 * row / HIGH)
             for weight, row in zip(self.weights, ROWS, strict=True)
-        ) + svg.name("beside share", "even share", 100 / 3, -7)
+        )
 
     def words(self) -> str:
-        """Return the ratio of the first two scores, and the largest weight."""
+        """Return the ratio of the first two scores and the largest weight, now and before."""
         z = self.treated
-        ratio = "has no ratio to zero"
-        if z[0]:  # adding 0.0 takes the sign off a zero
-            ratio = svg.minus(f"is {z[1] / z[0] + 0.0:.3f} times the first")
-        return f"The second score {ratio}; the third key gets {self.weights[2]:.3f} of the weight."
+        # adding 0.0 takes the sign off a zero
+        ratio = svg.minus(f"{z[1] / z[0] + 0.0:.3f}") if z[0] else "none"
+        ratio, weight = (
+            now + (f", was {was}" if now != was else ", as before" if self.moved else "")
+            for now, was in ((ratio, "1.020"), (f"{self.weights[2]:.3f}", "0.705"))
+        )
+        return f"Second over first: {ratio}. Third key's weight: {weight}."

@@ -24,6 +24,9 @@ const squares = (rows) => rows
     ? square(CELL * (column + 0.5), CELL * (row + 0.5), 0.94 * CELL * side) : ""))
   .join("");
 
+/** Write a text if it is new: what is written is laid out again. */
+const write = (node, text) => node.textContent === text || (node.textContent = text);
+
 function render({ model, el }) {
   const form = formOf({ model, el });
   const room = el.querySelector(".trained");
@@ -31,29 +34,30 @@ function render({ model, el }) {
   const [lines, heads] = [choices(form, "line"), choices(form, "head")];
   const { scores, expected, sure, losses } = JSON.parse(room.dataset.late);
   const names = ["line", "head", "position", "model", "switched"];
+  let [shown, rows] = []; // the map on the screen and its weights: to draw it anew is slow
   const stop = connect({ model, el }, names, (state) => {
     const { line, position, switched } = state;
     const how = MODELS.indexOf(state.model);
     const [head, at] = [heads.indexOf(state.head), lines.indexOf(line)];
     const divides = (how === 0) !== switched;
-    const rows = rowsOf(
-      scores, ((how * HEADS + head) * LINES + at) * LENGTH * (LENGTH + 1) / 2, divides ? 1 : FACTOR);
+    const map = (how * HEADS + head) * LINES + at;
+    if (shown !== `${map} ${divides}`) {
+      shown = `${map} ${divides}`;
+      rows = rowsOf(scores, map * LENGTH * (LENGTH + 1) / 2, divides ? 1 : FACTOR);
+      outline(room, ".bars", squares(rows));
+    }
     form.querySelector(".switch span").textContent = SWITCHES[how];
     room.className = `trained ${armOf(divides)}`;
     room.querySelector("svg").setAttribute("class", armOf(divides));
     outline(room, ".row", levelBar(0, CELL * (position - 1), CELL * LENGTH, CELL));
-    outline(room, ".bars", squares(rows));
-    for (const letters of room.querySelectorAll(".trained-letters")) {
-      [...letters.children].forEach((letter, i) =>
-        (letter.textContent = line[i] === " " ? "·" : line[i]));
-    }
+    room.querySelectorAll(".trained-letters span, b").forEach((letter, i) =>
+      write(letter, line[i % LENGTH].replace(" ", "·")));
     const row = rows[position - 1];
     [...keys.children].forEach((cell, i) => {
-      const [bar, letter, share] = cell.children;
+      const [bar, , share] = cell.children;
       cell.className = i === position - 1 ? "here" : i < position ? "seen" : "later";
-      share.textContent = i < position ? percent(row[i]) : "";
+      write(share, i < position ? String(percent(row[i])) : "");
       bar.setAttribute("style", `height:${share.textContent || 0}%`);
-      letter.textContent = line[i] === " " ? "·" : line[i];
     });
     const best = row.indexOf(Math.max(...row));
     const change = switched ? head + 1 : 0;

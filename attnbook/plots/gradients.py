@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from attnbook.plots import style
 
 
 @style.drawn("in the chapter on gradients")
 def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) -> Figure:
-    """Draw softmax Jacobians as heat maps, the value written in every cell.
+    """Draw softmax Jacobians as heat maps, negative cells framed, the value written in every cell.
 
     Parameters
     ----------
@@ -34,9 +35,12 @@ def jacobians(weights: np.ndarray, values: np.ndarray, titles: Sequence[str]) ->
     """
     figure, panels = style.panels(len(weights), height=0.5 + 2.3 * len(weights))
     for axes, row, matrix, title in zip(panels, weights, values, titles, strict=True):
-        style.heat_map(axes, matrix, style.OPPOSITES, (-0.3, 0.3))
+        style.heat_map(axes, matrix.clip(0), "Greys", (0, 0.3))
         for (i, j), value in np.ndenumerate(matrix):
-            ink = "white" if abs(value) > 0.15 else "black"
+            ink = "white" if value > 0.15 else "black"
+            if value < 0:
+                frame = {"fill": False, "linewidth": -12 * value}
+                axes.add_patch(Rectangle((j - 0.42, i - 0.42), 0.84, 0.84, **frame))
             axes.text(j, i, f"{value:z.3f}".replace("-", "−"), color=ink, **style.CENTERED)
         keys = range(len(row))
         axes.set(ylabel="weight", title=f"{title}: p = [{', '.join(f'{p:.2f}' for p in row)}]")

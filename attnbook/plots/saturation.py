@@ -50,7 +50,10 @@ def one_lead(
     for lead, weight, label in marks:
         axes.plot(lead, weight, "o", color=style.PALETTE["theory"], zorder=5)
         # Near the top the other curves pass to the right of the point, so its name goes above it.
-        style.note(axes, label, (lead, weight), (0, 8) if weight > 0.9 else (8, -5))
+        if weight > 0.9:
+            style.note(axes, label, (lead, weight), (0, 8))
+        else:
+            style.note(axes, label.replace(", ", ",\n"), (lead, weight), (8, 0), va="center")
     axes.set(xlabel="lead of one key, x", ylabel="weight of that key")
     axes.set(xlim=(leads[0], leads[-1]), ylim=(0, 1.12))
     return figure
@@ -139,8 +142,7 @@ def concentration(
     largest, squares = style.NEUTRAL[:2]
     style.estimates(axes, logit_stds, max_weight, largest)
     style.estimates(axes, logit_stds, sum_of_squares, squares)
-    proved = {"color": style.PALETTE["fourth"], "linestyle": "-"}
-    axes.plot(*bound, linewidth=1.4, **proved)
+    axes.plot(*bound, **style.THEORY)
     axes.axvline(threshold, color=style.PALETTE["faint"], linestyle=":")
     style.note(axes, "$\\sigma = \\sqrt{2\\,\\ln n}$", (threshold, 0.99), (6, 0), va="top")
     axes.set(xlabel="spread of the logits, σ", ylabel="mean over rows", ylim=(0, 1))
@@ -160,7 +162,7 @@ def concentration(
         (logit_stds[near], sum_of_squares[near, 0]),
         (8, -34),
     )
-    style.name(axes, "proved lower bound", proved, (threshold, 0.08), (14, 0))
+    style.name(axes, "proved lower bound", style.THEORY, (threshold, 0.08), (14, 0))
     return figure
 
 

@@ -25,11 +25,11 @@ PALETTE = {
     "unscaled": COLORS["undivided"][0],
     "theory": "#333333",
     "third": COLORS["other"][0],
-    "fourth": "#440055",
+    "fourth": "#000000",
     "faint": "#999999",
 }
 """Colors that stay apart under the common deficiencies of color vision: three of Okabe and Ito's
-set, two grays, and a dark violet. ``tests/attnbook/test_colors.py`` simulates it."""
+set, two grays, and black. ``tests/attnbook/test_colors.py`` simulates it."""
 
 UNSCALED = {"color": PALETTE["unscaled"], "linestyle": "--", "marker": "o", "label": "not divided"}
 """Line properties of scores that are not divided, the same in every chapter."""
@@ -64,9 +64,6 @@ MAPS = {
     )
 }
 """Colors of weights between 0 and 1, in the hue of their arm."""
-OPPOSITES = LinearSegmentedColormap.from_list("opposites", ["#6B2A82", "white", "#333333"])
-"""Colors of numbers below and above 0, neither of them that of an arm."""
-
 SMALL = 11
 """Size of the letters beside curves and ticks, in points; titles are larger."""
 CENTERED = {"ha": "center", "va": "center"}

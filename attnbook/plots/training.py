@@ -176,7 +176,7 @@ def trained_maps(
         axes.set_yticks(range(len(steps)), [f"{step}" for step in steps])
     panels[0].set_title("largest in %", loc="right", fontsize=style.SMALL)
     above = {"ha": "center", "va": "bottom"}
-    style.note(panels[0], "right group", (places.mean(), -0.5), (0, 5), **above)
+    style.note(panels[-1], "right group", (places.mean(), -0.5), (0, 5), **above)
     panels[-1].set_xlabel("tokens")
     return figure
 

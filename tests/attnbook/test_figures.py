@@ -94,10 +94,11 @@ class TestSubtractOrDivide:
         for subtracted, divisor in self.SETTINGS:
             figure = figures.SubtractOrDivide(subtracted=subtracted, divisor=divisor)
             words = figure.words()
-            found = re.search(
-                r"(is (?P<ratio>−?[\d.]+) times the first|has no ratio to zero)", words
-            )
-            assert words.endswith(f" {figure.weights[2]:.3f} of the weight.")
+            found = re.match(r"Second over first: (?:none|(?P<ratio>−?[\d.]+))(.*)\. T", words)
+            assert f" Third key's weight: {figure.weights[2]:.3f}" in words
+            if figure.moved:
+                assert found[2] == (", was 1.020" if subtracted else ", as before")
+                assert words.endswith(", was 0.705." if divisor > 1 else ", as before.")
             named = re.findall(r">(\d\.\d+)</span>", figure.names())
             assert named == [f"{weight:.3f}" for weight in figure.weights]
             ratio = found["ratio"] and found["ratio"].replace("−", "-")

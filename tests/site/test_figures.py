@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
 
-def head_of(view: str, draw: int = 1) -> type[LiveFigure]:
+def head_of(view: str, **first: int) -> type[LiveFigure]:
     """Return the figure of the head as a page shows it."""
 
     def start(self: LiveFigure, **state: Any) -> None:
-        figures.Head.__init__(self, **{"view": view, "draw": draw} | state)
+        figures.Head.__init__(self, **{"view": view} | first | state)
 
     return type(figures.Head)(f"Head-{view}", (figures.Head,), {"__init__": start})
 
@@ -47,9 +47,9 @@ PAGES = {
     figures.FreezingMap: "chapters/03_saturation.html",
     figures.GradientQuantiles: "chapters/04_gradients.html",
     LANDING: "index.html",
-    head_of("sum"): "chapters/02_variance.html",
+    head_of("sum", key=11): "chapters/02_variance.html",
     head_of("exponential"): "chapters/03_saturation.html",
-    head_of("gradient"): "chapters/04_gradients.html",
+    head_of("gradient", draw=41): "chapters/04_gradients.html",
     head_of("divisor"): "chapters/05_divisor.html",
     head_of("start"): "chapters/06_initialization.html",
     head_of("temperature"): "chapters/09_temperature.html",
@@ -66,7 +66,8 @@ COORDINATES = {"d", "x", "y", "width", "height", "cx", "cy", "points", "transfor
 DESCRIBE = """(root) =>
   [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis")]
   .concat([...root.querySelectorAll(
-    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span")],
+    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span," +
+    ".figure-upright span")],
     [...root.querySelectorAll(".one-head :not(input)")])
   .map((node) => [node.tagName.toLowerCase(),
     Object.fromEntries([...node.attributes].map(({ name, value }) => [name, value])),
@@ -440,6 +441,44 @@ def test_a_score_can_be_pulled_by_mouse_finger_and_keys_and_a_swipe_scrolls(
         assert shown.described() == shown.first
     finally:
         context.close()
+
+
+def test_sums_are_never_divided(browser: Browser, site: Path) -> None:
+    """No control of that view sets it, but a notebook can."""
+    kind, start = figures.Head, {"view": "sum", "key": 11}
+    with visit(browser, site / "chapters/02_variance.html") as seen:
+        shown = Shown(seen, kind)
+        shown.place.evaluate("(root) => root.model.set('divided', true)")
+        [(described, _)] = seen.page.evaluate(PARSE, [kind(**start, divided=True).markup()])
+        assert same(shown.described(), described)
+        assert shown.described() == shown.first
+
+
+OVERLAPS = """(root) => {
+  const [texts, letters] = [[], document.createTreeWalker(root, NodeFilter.SHOW_TEXT)];
+  while (letters.nextNode()) {
+    const range = new Range();
+    range.selectNodeContents(letters.currentNode);
+    if (letters.currentNode.parentNode.closest(".figure-upright, .figure-ticks")) {
+      texts.push(range.getBoundingClientRect());
+    }
+  }
+  const parts = [...root.querySelectorAll("path")].map((path) => path.getBoundingClientRect());
+  return texts.filter((a, place) => [...texts.slice(place + 1), ...parts].some((b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length;
+}"""
+
+
+def test_names_in_the_online_softmax_touch_nothing(browser: Browser, site: Path) -> None:
+    kind = figures.OnlineSoftmax
+    with visit(browser, site / PAGES[kind]) as seen:
+        shown = Shown(seen, kind)
+        rows, stops = range(len(shown.presets)), shown.controls["keys_read"]
+        steps = [[("presets", row), ("keys_read", stop)] for row in rows for stop in stops]
+        for width in (SMALL_PHONE, PHONE, 736):
+            seen.page.set_viewport_size({"width": width, "height": 900})
+            overlaps = shown.place.evaluate(WALK.replace("READ", OVERLAPS), steps)
+            assert not any(overlaps), (width, overlaps)
 
 
 def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, site: Path) -> None:

@@ -102,8 +102,9 @@ class TestPicture:
         figure = FreezingMap(**state)
         start = f"Width {figure.d_k}, {figure.n_keys} keys"
         side = "beyond" if figure.d_k > 2 * np.log(figure.n_keys) else "short of"
-        start += ", divided:" if figure.divided else f": {side} the line;"
-        assert figure.words() == f"{start} the top key takes {figure.mean_top:g} on average."
+        undivided = f"not divided: {side} the line; top key"
+        start += ", divided: the top key takes" if figure.divided else f", {undivided}"
+        assert figure.words() == f"{start} {figure.mean_top:g} on average."
         positions = [f"<span>{effective_positions(row):.1f}</span>" for row in figure.weights]
         assert "".join(positions) in figure.picture()
 

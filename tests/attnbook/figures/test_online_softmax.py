@@ -124,7 +124,7 @@ def test_before_the_first_key_nothing_is_kept():
     nothing = ["−∞", "0.0000", "0.00"]
     rows, factor = ledger(figure)
     assert rows == [nothing, ["", *nothing[1:]], nothing, nothing]
-    assert factor == "–"
+    assert factor == "1.0000"
     assert "there is no output yet" in figure.words()
 
 
