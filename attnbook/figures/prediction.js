@@ -47,7 +47,7 @@ const sketch = {
     const names = committed ? ends.sort(([, a], [, b]) => a - b) : [];
     plot.querySelector(".figure-names").replaceChildren(...names.map(([text, level], place) => {
       const name = document.createElement("span");
-      name.className = ["under", "tip"][place];
+      name.className = place || level < 3 ? "tip" : "under";
       name.textContent = text;
       putName(name, 100 - 50 / answer.length, 100 - 100 * level / NOTCHES);
       return name;

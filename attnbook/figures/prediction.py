@@ -436,13 +436,16 @@ class Sketch(Prediction):
         )
         computed = svg.path("computed", content["path"] if self.committed else "")
         plot = svg.picture(f"{svg.axes(WIDE, HIGH)}{svg.path('own', own)}{computed}", WIDE, HIGH)
-        # each name at the last point, the one of the higher line above it and the other below
+        # each name at the last point, of the higher line above it and of the other below, if it can
         ends = {"yours": self.answer[-1], "measured": self.right[-1]} if self.committed else {}
         names = "".join(
-            svg.name(kind, text, 100 - 50 / len(self.answer), 100 - 100 * level / NOTCHES)
-            for kind, (text, level) in zip(
-                ("under", "tip"), sorted(ends.items(), key=lambda end: end[1]), strict=False
+            svg.name(
+                "tip" if place or level < 3 else "under",
+                text,
+                100 - 50 / len(self.answer),
+                100 - 100 * level / NOTCHES,
             )
+            for place, (text, level) in enumerate(sorted(ends.items(), key=lambda end: end[1]))
         )
         return (
             f'<p class="sketch-axis">{html.escape(y_name)}</p>'

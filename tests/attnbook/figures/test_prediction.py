@@ -291,7 +291,7 @@ class TestSketch:
             assert f"{same} of 4 steps" in figure.verdict()[1]
 
     def test_after_committing_each_line_has_its_name(self):
-        figure = sketch(answer=[0, 0, 0, 0, 0, 0, 1])
+        figure = sketch(answer=[0, 0, 0, 0, 0, 0, 3])
         assert "measured" not in figure.controls()
         figure.committed = True
         names = re.findall(r'<span class="(\w+)" style="[^"]*">(\w+)<', figure.controls())
