@@ -112,8 +112,8 @@ def check(exercise: str, /, *answer: Any, **parts: Any) -> Verdict:
     >>> check("spread", plain=512)
     ✗ spread
       ✗ plain: This is the variance of q·k; take its square root.
-      ✗ root: Not answered yet: put the standard deviation of q·k/√dₖ here.
-      ✗ full: Not answered yet: put the standard deviation of q·k/dₖ here.
+      ✗ root: Not answered yet: the standard deviation of q·k/√dₖ.
+      ✗ full: Not answered yet: the standard deviation of q·k/dₖ.
     """
     known = exercises()
     if not isinstance(exercise, str) or exercise not in known:

@@ -163,9 +163,9 @@ def between(value: float, right: float) -> str:
 class Judge:
     """One part of an exercise: what it asks for, and how an answer is judged.
 
-    `wanted` is what the answer is to be, as a phrase behind "put" and "we want": "the standard
-    deviation of q·k". `mistakes` are wrong answers that people give, each with what is said to
-    them, and `praise` is added to a right answer.
+    `wanted` is what the answer is to be, as a phrase behind "not answered yet:" and as the
+    label of its field: "the standard deviation of q·k". `mistakes` are wrong answers that people
+    give, each with what is said to them, and `praise` is added to a right answer.
     """
 
     def __init__(self, wanted: str, mistakes: Mapping[Any, str], praise: str = "") -> None:
@@ -176,7 +176,7 @@ class Judge:
     @property
     def unanswered(self) -> Feedback:
         """The feedback while nothing is answered."""
-        return Feedback(False, f"Not answered yet: put {self.wanted} here.")
+        return Feedback(False, f"Not answered yet: {self.wanted}.")
 
     def judge(self, answer: Any, rng: np.random.Generator) -> Feedback:
         """Judge an answer, whatever it is and whatever it does."""
@@ -270,7 +270,7 @@ class Number(Numeric):
         is_rounded = self.within is None and is_coarse(value, self.digits)
         nearly = is_rounded and off <= 10 * self.room(self.right)
         more = " Nearly: give more digits." if nearly else ""
-        return self.wrong(f"{shown(value, 6)} is {between(value, self.right)}.{more}")
+        return Feedback(False, f"{shown(value, 6)} is {between(value, self.right)}.{more}")
 
 
 class Array(Numeric):

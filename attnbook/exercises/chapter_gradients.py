@@ -316,7 +316,7 @@ FALL = HIGH * (1 - HIGH)
 LONGEST = Check(
     "longest",
     fall=Number(
-        "the part of the bound that weights of 0.9 and 0.1 leave",
+        "the share of the bound that weights of 0.9 and 0.1 reach",
         4 * FALL,
         mistakes={
             FALL: "This is p(1 − p) itself; an even tie has a quarter, so compare with that.",

@@ -266,7 +266,7 @@ _KINDS = [
 UNSEEN = Check(
     "unseen",
     free=Number(
-        "how many numbers about the scores the weights tell",
+        "how many independent numbers the weights reveal",
         ROWS * (COLUMNS - 1),
         mistakes={
             ROWS * COLUMNS: "This is the number of scores. "
@@ -277,7 +277,7 @@ UNSEEN = Check(
             "Softmax works along a row: its keys.",
             (ROWS - 1) * (COLUMNS - 1): "You took a number off each row and off each column. "
             "But a number added to a column, to one key for all queries, is seen.",
-            ROWS: "This many numbers stay unseen; we want how many are told.",
+            ROWS: "This many numbers stay hidden; we want how many are revealed.",
         },
         digits=4,
     ),

@@ -34,7 +34,7 @@ RUNNER_UP = Check(
         },
     ),
     most=Number(
-        "the weight that the top key stays below",
+        "the weight that the top key approaches but never reaches",
         MOST,
         mistakes={
             LEAST: "Here all others are as high as the second; they can be far lower.",

@@ -156,7 +156,7 @@ FAIR_RATE = Check(
         },
     ),
     shared=Pick(
-        "what the column of the rate 0.1 shows",
+        "what the losses at the rate 0.1 show",
         "that this rate suits the arm that does not divide",
         {
             "that the division harms": "At another rate the divided arm is better than the "

@@ -33,7 +33,7 @@ function between(value, right) {
   return `too ${way}${right >= 0 ? "" : " in absolute value"}`;
 }
 
-function judgeNumber({ wanted, right, room, mistakes, digits, nearly, praise }, unclear, text) {
+function judgeNumber({ right, room, mistakes, digits, nearly, praise }, unclear, text) {
   const value = readNumber(text);
   if (value === null) return ["wrong", unclear];
   const off = Math.abs(value - right);
@@ -42,8 +42,7 @@ function judgeNumber({ wanted, right, room, mistakes, digits, nearly, praise }, 
   if (known) return ["wrong", known[2]];
   const rounded = nearly && value === Number(value.toPrecision(nearly));
   const more = rounded && off <= 10 * room ? " Nearly: give more digits." : "";
-  return ["wrong",
-    `${shown(value, 6)} is ${between(value, right)}.${more} We want ${wanted}.`];
+  return ["wrong", `${shown(value, 6)} is ${between(value, right)}.${more}`];
 }
 
 function judge(part, unclear, text) {

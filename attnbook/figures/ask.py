@@ -45,7 +45,7 @@ class Ask(LiveFigure):
     ✗ spread
       ✓ plain: 22.6 is right. It grows like the root of the width.
       ✗ root: Please write one number, such as 0.5, 1/2, 3e6, 8√2 or sqrt(128)/2, ...
-      ✗ full: Not answered yet: put the standard deviation of q·k/dₖ here.
+      ✗ full: Not answered yet: the standard deviation of q·k/dₖ.
 
     Notes
     -----
@@ -172,14 +172,14 @@ def elsewhere(names: list[str]) -> str:
 
     Examples
     --------
-    >>> print(elsewhere(["slope", "divisor"]))
-    <p class="elsewhere"><code>slope</code> and <code>divisor</code> are checked in the practice ...
+    >>> print(elsewhere(["slope"]))
+    <p class="elsewhere">Write <code>slope</code> in the practice notebook, which checks it.</p>
     """
     if not names:
         return ""
     listed = " and ".join(f"<code>{html.escape(name)}</code>" for name in names)
-    are = "is" if len(names) == 1 else "are"
-    return f'<p class="elsewhere">{listed} {are} checked in the practice notebook.</p>'
+    them = "it" if len(names) == 1 else "them"
+    return f'<p class="elsewhere">Write {listed} in the practice notebook, which checks {them}.</p>'
 
 
 def content(judge: Judge) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 // Questions that a reader answers before the page does; see prediction.py.
 
 const SIGNS = { right: "✓", other: "≠", alike: "≈", low: "<", high: ">", ask: "?" };
+const GRADES = { right: "Right", alike: "Partly right", other: "Not right" };
 const [WIDE, HIGH, NOTCHES] = [640, 200, 20];
 const CLOSED = "What came out — commit first, or open it anyway";
 
@@ -31,7 +32,7 @@ const estimate = {
 
 const sketch = {
   read: (controls) => controls.map((slider) => Number(slider.value)),
-  show(controls, answer, { stops, path }, committed) {
+  show(controls, answer, { right, stops, path }, committed) {
     controls.forEach((slider, place) => {
       slider.value = answer[place];
       slider.setAttribute("aria-valuetext", stops[answer[place]]);
@@ -39,25 +40,43 @@ const sketch = {
     const room = WIDE / answer.length;
     const points = answer.map((level, place) =>
       [room * (place + 0.5), HIGH * (1 - level / NOTCHES)]);
-    const svg = controls[0].closest(".sketch-plot").querySelector("svg");
-    outline(svg, ".own", lineThrough(points));
-    outline(svg, ".computed", committed ? path : "");
+    const plot = controls[0].closest(".sketch-plot");
+    outline(plot, ".own", lineThrough(points));
+    outline(plot, ".computed", committed ? path : "");
+    const ends = [["yours", answer.at(-1)], ["measured", right.at(-1)]];
+    const names = committed ? ends.sort(([, a], [, b]) => a - b) : [];
+    plot.querySelector(".figure-names").replaceChildren(...names.map(([text, level], place) => {
+      const name = document.createElement("span");
+      name.className = place || level < 3 ? "tip" : "under";
+      name.textContent = text;
+      putName(name, 100 - 50 / answer.length, 100 - 100 * level / NOTCHES);
+      return name;
+    }));
   },
-  judge({ right, peak, places, wanted }, answer) {
+  judge({ ways, peak, places, wanted }, answer) {
     if (answer.every((level) => level === NOTCHES / 2)) return ["ask", wanted];
-    const steps = (levels) => levels.slice(1).map((level, place) => level - levels[place]);
-    const wantedSteps = steps(right);
-    const same = steps(answer).filter((step, place) =>
-      Math.sign(step) === Math.sign(wantedSteps[place])
-      || Math.max(Math.abs(step), Math.abs(wantedSteps[place])) <= 1).length;
-    const top = Math.max(...answer);
-    const tops = places.filter((_, place) => answer[place] === top);
-    const all = same === wantedSteps.length && tops.length === 1 && answer[peak] === top;
-    return [all ? "right" : 2 * same >= wantedSteps.length ? "alike" : "other",
-      `You go the same way in ${same} of ${wantedSteps.length} steps; your highest point is at ` +
-      `${tops.join(", ")}, the right one at ${places[peak]}.`];
+    const steps = answer.slice(1).map((level, place) => level - answer[place]);
+    const same = steps.filter((step, place) =>
+      (ways[place] ? Math.sign(step) === ways[place] : Math.abs(step) <= 1)).length;
+    const tops = places.filter((_, place) => answer[place] === Math.max(...answer));
+    const isTop = tops.length === 1 && tops[0] === places[peak];
+    const outcome = same === ways.length && isTop ? "right"
+      : 2 * same >= ways.length ? "alike" : "other";
+    const all = `${GRADES[outcome]}: ${same} of ${ways.length} steps go the same way.`;
+    const courses = same < ways.length
+      ? ` Yours ${course(steps)}; the measured curve ${course(ways)}.` : "";
+    return [outcome, all + courses + (isTop ? ` Both are highest at ${places[peak]}.`
+      : ` Yours is highest at ${tops.join(", ")}; the measured curve at ${places[peak]}.`)];
   },
 };
+
+/** In words which way a curve goes. */
+function course(steps) {
+  const ways = steps.filter(Boolean).map((step) => step > 0);
+  const turns = ways.filter((way, place) => way !== ways[place - 1]);
+  if (!turns.length || turns.length > 2) return turns.length ? "goes up and down" : "stays level";
+  return turns.map((way) => (way ? "rises" : "falls")).join(", then ");
+}
 
 /** What the page keeps closed until the question is answered. */
 function answering(el) {

@@ -18,6 +18,7 @@ from attnbook.figures._base import ONE_NUMBER, LiveFigure, read_number
 from attnlib._validation import float_array
 
 SIGNS = {"right": "✓", "other": "≠", "alike": "≈", "low": "<", "high": ">", "ask": "?"}
+GRADES = {"right": "Right", "alike": "Partly right", "other": "Not right"}
 WIDE, HIGH, NOTCHES = 640, 200, 20
 
 
@@ -299,8 +300,9 @@ class Sketch(Prediction):
 
     The reader sets 5 to 7 points, evenly side by side. The curve may be known at
     points between them as well. What is judged is its shape: which way it goes from point to
-    point, where a step of at most one notch of the sliders counts as level, and where it is
-    highest.
+    point, and where it is highest. A step that rises or falls wants one that does the same. Where
+    the true curve moves by less than half a notch of the sliders it is level, and a step of at
+    most one notch is right.
 
     Parameters
     ----------
@@ -333,7 +335,8 @@ class Sketch(Prediction):
     [2, 4, 8, 12, 16]
     >>> figure.answer, figure.committed = [2, 3, 5, 5, 3], True
     >>> print(figure.words())
-    You go the same way in 2 of 4 steps; your highest point is at 4, 8, the right one at 16.
+    Partly right: 2 of 4 steps go the same way. Yours rises, then falls; the measured curve rises. \
+    Yours is highest at 4, 8; the measured curve at 16.
 
     Notes
     -----
@@ -366,7 +369,9 @@ class Sketch(Prediction):
         if not low <= y.min() < y.max() <= high:
             raise ValueError(f"y must lie within the limits {limits}; got {y.min()} to {y.max()}")
         step = (len(x) - 1) // (parts[0] - 1)
-        levels = np.rint(NOTCHES * (y - low) / (high - low)).astype(int)[::step].tolist()
+        heights = NOTCHES * (y[::step] - low) / (high - low)
+        levels = np.rint(heights).astype(int)
+        ways = np.where(abs(np.diff(heights)) < 0.5, 0, np.sign(np.diff(levels)))
         column = WIDE / parts[0]
         across = column / 2 + np.linspace(0, WIDE - column, len(x))
         state = {"answer": [NOTCHES // 2] * parts[0]} | state
@@ -374,7 +379,8 @@ class Sketch(Prediction):
             because,
             ask,
             state,
-            right=levels,
+            right=levels.tolist(),
+            ways=ways.tolist(),
             peak=int(np.argmax(y[::step])),
             places=[read(place) for place in x[::step]],
             stops=[read(stop) for stop in np.linspace(low, high, NOTCHES + 1)],
@@ -388,18 +394,20 @@ class Sketch(Prediction):
         own, content = self.answer, self.content
         if set(own) == {NOTCHES // 2}:
             return "ask", content["wanted"]
-        steps = list(zip(np.diff(own), np.diff(self.right), strict=True))
-        same = sum(np.sign(a) == np.sign(b) or max(abs(a), abs(b)) <= 1 for a, b in steps)
+        steps, ways, places = np.diff(own), content["ways"], content["places"]
+        fits = [np.sign(a) == b if b else abs(a) <= 1 for a, b in zip(steps, ways, strict=True)]
+        same, count = sum(fits), len(ways)
         tops = [place for place, level in enumerate(own) if level == max(own)]
-        places = content["places"]
+        is_top = tops == [content["peak"]]
+        outcome = "alike" if 2 * same >= count else "other"
+        outcome = "right" if same == count and is_top else outcome
+        words = f"{GRADES[outcome]}: {same} of {count} steps go the same way."
+        if same < count:
+            words += f" Yours {course(steps)}; the measured curve {course(ways)}."
+        peak = places[content["peak"]]
         highest = ", ".join(places[top] for top in tops)
-        words = (
-            f"You go the same way in {same} of {len(steps)} steps; your highest point is at "
-            f"{highest}, the right one at {places[content['peak']]}."
-        )
-        if same == len(steps) and tops == [content["peak"]]:
-            return "right", words
-        return ("alike" if 2 * same >= len(steps) else "other"), words
+        apart = f"Yours is highest at {highest}; the measured curve at {peak}."
+        return outcome, f"{words} {f'Both are highest at {peak}.' if is_top else apart}"
 
     def right_in_words(self) -> str:
         """Return the true curve in words."""
@@ -428,12 +436,22 @@ class Sketch(Prediction):
         )
         computed = svg.path("computed", content["path"] if self.committed else "")
         plot = svg.picture(f"{svg.axes(WIDE, HIGH)}{svg.path('own', own)}{computed}", WIDE, HIGH)
+        # each name at the last point, of the higher line above it and of the other below, if it can
+        ends = {"yours": self.answer[-1], "measured": self.right[-1]} if self.committed else {}
+        names = "".join(
+            svg.name(
+                "tip" if place or level < 3 else "under",
+                text,
+                100 - 50 / len(self.answer),
+                100 - 100 * level / NOTCHES,
+            )
+            for place, (text, level) in enumerate(sorted(ends.items(), key=lambda end: end[1]))
+        )
         return (
             f'<p class="sketch-axis">{html.escape(y_name)}</p>'
             f'<div class="figure-panel">{svg.aside("figure-ticks", ticks)}<div class="sketch-plot">'
-            f'{plot}<div class="handles">{handles}</div></div></div>'
-            f"{svg.caption(html.escape(x_name))}"
-            f"{svg.remark('Dashed, once you commit: what came out.')}"
+            f'{plot}<div class="handles">{handles}</div>'
+            f"{svg.aside('figure-names', names)}</div></div>{svg.caption(html.escape(x_name))}"
         )
 
 
@@ -447,3 +465,18 @@ def read(value: float) -> str:
     """
     short = f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
     return svg.minus(short)
+
+
+def course(steps: Sequence[int]) -> str:
+    """Return in words which way a curve goes.
+
+    Examples
+    --------
+    >>> course([1, 0, 3]), course([2, -1, -1]), course([0, 0]), course([1, -1, 1])
+    ('rises', 'rises, then falls', 'stays level', 'goes up and down')
+    """
+    ways = [step > 0 for step in steps if step]
+    turns = [way for place, way in enumerate(ways) if not place or way != ways[place - 1]]
+    if not turns or len(turns) > 2:
+        return "goes up and down" if turns else "stays level"
+    return ", then ".join("rises" if way else "falls" for way in turns)

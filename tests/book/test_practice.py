@@ -479,4 +479,4 @@ def test_the_stub_of_a_function_counts_as_not_answered() -> None:
     namespace: dict[str, Any] = {}
     exec(source, namespace)  # noqa: S102
     verdict = Check("double", double=asked).verdict({"double": namespace["double"]})
-    assert verdict.parts["double"].message == f"Not answered yet: put {asked.wanted} here."
+    assert verdict.parts["double"].message == f"Not answered yet: {asked.wanted}."

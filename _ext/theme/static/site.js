@@ -230,12 +230,15 @@ if (contents) {
   for (const heading of headings.keys()) watch.observe(heading);
 }
 
-/* Back to top, which shows while the reader goes up; and a line below the buttons of the page. */
+/* Back to top, which shows while the reader goes up, except over a figure; and a line below the buttons of the page. */
 const up = document.querySelector("#pst-back-to-top");
 on(up, "click", () => scrollTo(0, 0));
 let before = scrollY;
 on(window, "scroll", () => {
-  if (up) up.style.display = scrollY < before && scrollY > 0 ? "block" : "none";
+  const covers = () => [0.89, 0.96].some((part) =>
+    document.elementsFromPoint(innerWidth - 60, part * innerHeight)
+      .some((node) => node.matches(".live-figure, figure")));
+  if (up) up.style.display = scrollY < before && scrollY > 0 && !covers() ? "block" : "none";
   before = scrollY;
 }, { passive: true });
 const start = document.querySelector(".sbt-scroll-pixel-helper");

@@ -138,7 +138,7 @@ STAND_OUT_CASES = Cases(
         (2.718, "the half is missing"),
         (0.5, "the logarithm"),
         (1.5, "too small"),
-        (1.65524, "exactly"),
+        (1.65524, "too large"),
     ),
     log_advantage=Answers(
         [

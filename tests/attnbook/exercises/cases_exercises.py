@@ -267,7 +267,7 @@ ABLATION_CASES = Cases(
         (0.032, "hardly beats"),
         (0.32, "too large"),
         (1, "diverge"),
-        (0.2, "We want the learning rate, of the five"),
+        (0.2, "0.2 is too large."),
     ),
     divided_rate=Answers(
         [0.32, np.array([0.32])],
@@ -280,13 +280,13 @@ ABLATION_CASES = Cases(
         [0.05, 0.02, 0.08, 0.1, 0.013],
         (1, "predicting zero costs"),
         (0.005, "too small"),
-        (0.5, "at most ten times"),
-        (0.0116, "to spare"),
+        (0.5, "too large"),
+        (0.0116, "too small"),
     ),
     lower=Answers(
         [0.6, 0.5, 0.8, 0.3],
-        (0.95, "does not fall"),
-        (0.05, "at least a third"),
+        (0.95, "too large"),
+        (0.05, "too small"),
         (0.845, "too large"),
     ),
     shared=Answers(

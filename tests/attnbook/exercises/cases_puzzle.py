@@ -172,7 +172,7 @@ UNSEEN_CASES = Cases(
         (127, "whole table"),
         (112, "each column"),
         (105, "each row and off each column"),
-        (8, "stay unseen"),
+        (8, "stay hidden"),
         (121, "too large"),
     ),
     key_shift=Answers(

@@ -52,7 +52,7 @@ class TestExercise:
             verdict = check(name, **answers)
             assert not verdict
             for part, judge in EXERCISES[name].parts.items():
-                assert f"Not answered yet: put {judge.wanted}" in verdict.parts[part].message
+                assert f"Not answered yet: {judge.wanted}." in verdict.parts[part].message
 
     def test_there_are_enough_answers(self, name: str):
         parts = CASES[name].parts

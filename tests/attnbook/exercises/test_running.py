@@ -181,8 +181,8 @@ class TestWords:
     @pytest.mark.parametrize(
         ("value", "words"),
         [
-            (-4, "-4 is not right: the sign is wrong. We want"),
-            (19364, "19364 is more than ten times too large. We want"),
+            (-4, "-4 is not right: the sign is wrong."),
+            (19364, "19364 is more than ten times too large."),
             (np.array(None), "None came"),
         ],
     )

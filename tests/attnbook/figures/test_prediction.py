@@ -246,20 +246,56 @@ class TestSketch:
             for place in range(6):
                 own = levels[place + 1] - levels[place]
                 true = figure.right[place + 1] - figure.right[place]
-                level = abs(own) <= 1 and abs(true) <= 1
-                same += level or own * true > 0 or own == true == 0
+                same += own * true > 0 if true else abs(own) <= 1
             tops = [str(place) for place in range(7) if levels[place] == max(levels)]
             figure.answer = list(levels)
             outcome, words = figure.verdict()
-            assert words == (
-                f"You go the same way in {same} of 6 steps; your highest point is at "
-                f"{', '.join(tops)}, the right one at 2."
-            )
+            assert f" right: {same} of 6 " in words or words.startswith(f"Right: {same} of 6 ")
+            highest = f"Yours is highest at {', '.join(tops)}; the measured curve at 2."
+            assert words.endswith("Both are highest at 2." if tops == ["2"] else highest)
             assert (outcome == "right") == (same == 6 and tops == ["2"])
 
     def test_a_higher_or_flatter_curve_of_the_same_shape_is_right(self):
         for levels in ([0, 1, 4, 3, 2, 1, 0], [10, 14, 20, 15, 13, 11, 11]):
             assert sketch(answer=levels).verdict()[0] == "right"
+
+    @pytest.mark.parametrize(
+        ("drawn", "outcome", "same", "own"),
+        [
+            ([12, 13, 14, 15, 16], "other", 0, "rises"),
+            ([20, 17, 16, 10, 9], "right", 4, ""),
+            ([9, 9, 9, 9, 9], "other", 0, "stays level"),
+            ([10, 11, 10, 10, 10], "other", 1, "rises, then falls"),
+            ([10, 10, 14, 6, 6], "other", 1, "rises, then falls"),
+            ([20, 10, 0, 0, 0], "alike", 2, "falls"),
+            ([19, 18, 16, 15, 14], "right", 4, ""),
+        ],
+    )
+    def test_a_level_step_is_not_the_way_of_a_curve_that_falls(self, drawn, outcome, same, own):
+        y = [0.952, 0.877, 0.818, 0.766, 0.72]
+        figure = Sketch(range(5), y, "It falls.", "x", "y", answer=drawn)
+        graded, words = figure.verdict()
+        assert graded == outcome
+        assert f"{same} of 4 steps go the same way." in words
+        assert not own or f"Yours {own}; the measured curve falls." in words
+
+    def test_where_the_curve_is_level_a_step_of_one_notch_is_right(self):
+        """The second step falls by a fifth of a notch, though its ends are rounded apart."""
+        y = [0.1, 0.53, 0.52, 0.8, 0.9]
+        for drawn, same in [
+            ([2, 11, 10, 16, 18], 4),
+            ([2, 9, 10, 16, 18], 4),
+            ([2, 9, 11, 16, 18], 3),
+        ]:
+            figure = Sketch(range(5), y, "So.", "x", "y", answer=drawn)
+            assert f"{same} of 4 steps" in figure.verdict()[1]
+
+    def test_after_committing_each_line_has_its_name(self):
+        figure = sketch(answer=[0, 0, 0, 0, 0, 0, 3])
+        assert "measured" not in figure.controls()
+        figure.committed = True
+        names = re.findall(r'<span class="(\w+)" style="[^"]*">(\w+)<', figure.controls())
+        assert dict(names) == {"tip": "measured", "under": "yours"}
 
     def test_points_between_the_sliders_are_drawn_and_not_judged(self):
         fine = np.arange(0, 6.25, 0.25)
