@@ -165,7 +165,7 @@ class TrainingPlayer(LiveFigure):
         return (
             f'<div class="training-loss"><p class="training-title">loss {keys}</p>'
             f'<div class="training-plot">{svg.aside("training-scale", scale)}'
-            f"{svg.picture(plot, WIDE, HIGH, self.words())}{svg.aside('training-names', names)}"
+            f"{svg.picture(plot, WIDE, HIGH)}{svg.aside('training-names', names)}"
             f"{svg.aside('training-ticks', ticks)}{svg.caption('step')}</div></div>"
         )
 
@@ -193,12 +193,13 @@ class TrainingPlayer(LiveFigure):
         frames = "".join(
             f"M0 {CELL * row}h{ROOM * GROUP}v{CELL}h{-ROOM * GROUP}z" for row in range(ROWS)
         )
+        words = "" if arm else self.words()
         plot = svg.path("frames", frames) + svg.path(f"{kind} cells", self.cells(arm))
         return (
             f'<div class="training-map {kind}"><p class="training-title">'
             f'<span class="{kind}">{name}</span></p><p class="training-title figure-axis">'
             f"<output>right keys {right:.0%}</output><span>rest</span></p>"
-            f"{svg.picture(plot, 5 * ROOM + CELL // 2, CELL * ROWS, stretched=False)}</div>"
+            f"{svg.picture(plot, 5 * ROOM + CELL // 2, CELL * ROWS, words, stretched=False)}</div>"
         )
 
     def cells(self, arm: int) -> str:
