@@ -16,8 +16,11 @@ WHOLE = tuple(range(LOWEST, HIGHEST + 1))
 STOPS = (WHOLE, WHOLE) + 3 * ((None, *WHOLE),)
 DIVISOR = 8
 WIDE, HIGH = 640, 200
-TICKS = ["1", *4 * ["\u00a0"], "0.5", *3 * ["\u00a0"], "0.1", "0"]
+TENTH = 0.1
+TICKS = ["100%", *4 * ["\u00a0"], "50%", *3 * ["\u00a0"], "a tenth", "0"]
 """The labels of the upright axis, with a place for each tenth."""
+LEAST = 0.005
+"""A weight below has no number at its bar."""
 
 
 def named(row: tuple[float, ...]) -> dict[str, float | None]:
@@ -89,18 +92,18 @@ class DragScores(LiveFigure):
         )
 
     def picture(self) -> str:
-        """Return a bar for each key with its weight in digits, and a line at a tenth."""
+        """Return a bar for each key with its weight in percent, and a line at a tenth."""
         plot = (
             svg.path("bars", self.bars())
             + svg.axes(WIDE, HIGH)
-            + svg.path("tenth", f"M0 {svg.number(0.9 * HIGH)}H{WIDE}")
+            + svg.path("tenth", f"M0 {svg.number(HIGH * (1 - TENTH))}H{WIDE}")
         )
         weights = "".join(
             svg.name(
                 "tip",
-                "off" if np.isneginf(score) else f"{weight:.3f}",
+                "off" if np.isneginf(score) else f"{weight:.0%}" if weight >= LEAST else "",
                 100 * (place + 0.5) / len(KEYS),
-                100 * (1 - weight),
+                98 - 100 * max(weight, TENTH),  # clear of its bar, and of the line
             )
             for place, (score, weight) in enumerate(zip(self.scores, self.weights, strict=True))
         )
@@ -109,7 +112,7 @@ class DragScores(LiveFigure):
             svg.upright("attention weight")
             + svg.panel(plot, WIDE, HIGH, self.words(), arm, TICKS, weights)
             + '<div class="figure-panel figure-keys" aria-hidden="true">'
-            + f'<div class="figure-ticks">0.5</div>{svg.spans(range(1, len(KEYS) + 1))}</div>'
+            + f'<div class="figure-ticks">a tenth</div>{svg.spans(range(1, len(KEYS) + 1))}</div>'
             + svg.caption("key")
         )
 
@@ -117,7 +120,12 @@ class DragScores(LiveFigure):
         """Return the outlines of the bars."""
         room = WIDE / len(KEYS)
         return "".join(
-            svg.bar(room * (place + 0.2), HIGH, 0.6 * room, HIGH * weight)
+            svg.bar(
+                room * (place + 0.2),
+                HIGH,
+                0.6 * room,
+                max(HIGH * weight, svg.LEAST) if weight else 0,
+            )
             for place, weight in enumerate(self.weights)
         )
 
@@ -127,6 +135,6 @@ class DragScores(LiveFigure):
         runner_up, top = np.sort(self.weights)[-2:]
         division = f"divided by {DIVISOR}" if self.divided else "not divided"
         return (
-            f"A lead of {svg.reading(best - second)}, {division}: the best key gets {top:.3f} of "
-            f"the weight, the next {runner_up:.3f}."
+            f"A lead of {svg.reading(best - second)}, {division}: the best key weighs {top:.0%}, "
+            f"the next {f'{runner_up:.0%}' if runner_up >= LEAST else 'under 1%'}."
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import numpy as np
 import traitlets
 
@@ -12,8 +14,8 @@ from attnlib.softmax import softmax, softmax_jacobian
 # From -6 to 6 in steps of a half, whole numbers as such.
 LOGITS = tuple(half // 2 if half % 2 == 0 else half / 2 for half in range(-12, 13))
 FACTORS = (0.25, 0.5, 1, 2, 4, 8)
-# A row of the picture for each key and one for the norm; bars of weights, a gap, four squares.
-WIDE, BAR, GRID, ROW, THICK = 420, 180, 220, 50, 24
+# A row of the picture for each key: a bar, a gap, four squares; below them the bar of the norm.
+WIDE, BAR, GRID, ROW, THICK = 380, 150, 180, 50, 24
 # No entry is larger in size, and no squared norm of four keys either.
 LARGEST = 0.25
 EVEN = 0.1875
@@ -79,34 +81,47 @@ class JacobianFigure(LiveFigure):
 
     def picture(self) -> str:
         """Return the bars of weights, the squares of the Jacobian and the bar of its norm."""
-        heads = ["weights, 0 to 1", *(f"s<sub>{key}</sub>" for key in range(1, 5))]
-        rows = [*(f"p<sub>{key}</sub>" for key in range(1, 5)), ""]
+        heads = ["weight", *(f"s<sub>{key}</sub>" for key in range(1, 5))]
+        rows = [
+            f"p<sub>{key}</sub> <output>{html.escape(percent(weight))}</output>"
+            for key, weight in enumerate(self.weights, 1)
+        ]
         plot = (
             svg.path("axis", lines())
             + svg.path("bars", self.bars())
             + svg.path("rises", self.squares(rising=True))
             + svg.path("falls", self.squares(rising=False))
-            + svg.path("even", f"M{svg.number(WIDE * EVEN / LARGEST)} {4 * ROW + 4}v{ROW}")
         )
-        drawn = svg.picture(plot, WIDE, 5 * ROW, self.words(), "jacobian", stretched=False)
-        names = svg.name("", "sum of squares", 0, 80)
-        names += svg.name("even", "equal weights", 100 * EVEN / LARGEST, 102)
+        even = svg.number(WIDE * EVEN / LARGEST)
+        drawn = (
+            svg.path("axis", f"M0 -4V{THICK + 4}")
+            + svg.path("bars", self.norm())
+            + svg.path("even", f"M{even} -4V{THICK + 20}")
+        )
+        name = svg.name("", "four equal weights", 100 * EVEN / LARGEST, 100)
         return (
             f'<div class="figure-matrix">{svg.aside("figure-heads", svg.spans(heads))}'
             f"{svg.aside('figure-rows', svg.spans(rows))}"
-            f'<div class="figure-plot">{drawn}{svg.aside("figure-names", names)}</div></div>'
+            f"{svg.picture(plot, WIDE, 4 * ROW, self.words(), 'jacobian', stretched=False)}</div>"
+            '<div class="figure-sum"><p class="figure-axis">sum of the squared entries: '
+            f'<output>{total(self.reaction)}</output></p><div class="figure-plot">'
+            f"{svg.picture(drawn, WIDE, THICK, kind='jacobian')}"
+            f"{svg.aside('figure-names', name)}</div></div>"
         ) + svg.remark(
-            "A square is how much the weight of its row answers to the (multiplied) logit of its "
-            "column: filled, it rises; outlined, it falls."
+            "Raise a column's multiplied logit a little: filled weights rise, outlined ones fall. "
+            "Area is how fast."
         )
 
     def bars(self) -> str:
-        """Return the outlines of the bars: four weights, and the squared norm below."""
-        lengths = [*(BAR * self.weights), WIDE * self.reaction / LARGEST]
+        """Return the outlines of the bars of the weights."""
         return "".join(
-            svg.level_bar(0, ROW * (row + 0.5) - THICK / 2, length, THICK)
-            for row, length in enumerate(lengths)
+            svg.level_bar(0, ROW * (row + 0.5) - THICK / 2, max(BAR * weight, svg.LEAST), THICK)
+            for row, weight in enumerate(self.weights)
         )
+
+    def norm(self) -> str:
+        """Return the outline of the bar of the squared norm."""
+        return svg.level_bar(0, 0, WIDE * self.reaction / LARGEST, THICK)
 
     def squares(self, *, rising: bool) -> str:
         """Return the outlines of the squares on the diagonal, or of those off it."""
@@ -121,16 +136,29 @@ class JacobianFigure(LiveFigure):
         return "".join(corners)
 
     def words(self) -> str:
-        """Return the largest weight, and the sum of the squared entries."""
-        return (
-            f"The largest weight is {self.weights.max():.2f}; the squared entries add up to "
-            f"{self.reaction:.3f}."
+        """Return the largest weight, and what the row answers in all."""
+        top = self.weights.max()
+        answer = (
+            f"the squared entries add up to {total(self.reaction)}"
+            if top < 0.995
+            else "one key has it all, and nothing answers"
         )
+        return f"The largest weight is {percent(top)}; {answer}."
+
+
+def total(reaction: float) -> str:
+    """Return the sum of the squared entries as it is read."""
+    return f"{reaction:.3f}" if reaction >= 0.0005 else "under 0.001"
+
+
+def percent(weight: float) -> str:
+    """Return a weight in whole percent."""
+    return f"{weight:.0%}" if weight >= 0.005 else "<1%"
 
 
 def lines() -> str:
-    """Return the lines between the squares and those below the bars."""
+    """Return the lines between the squares, and those at which bars begin and end."""
     grid = "".join(
         f"M{GRID} {ROW * place}H{WIDE}M{GRID + ROW * place} 0V{4 * ROW}" for place in range(5)
     )
-    return f"{grid}M0 0V{4 * ROW}M{BAR} 0V{4 * ROW}M0 {4 * ROW + 8}V{5 * ROW - 8}"
+    return f"{grid}M0 0V{4 * ROW}M{BAR} 0V{4 * ROW}"

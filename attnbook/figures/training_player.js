@@ -2,20 +2,36 @@
 
 const STEPS = [0, 1, 2, 5, 10, 20, 30, 50, 70, 100, 140, 200];
 for (let step = 300; step <= 1000; step += 100) STEPS.push(step);
-const [WIDE, HIGH, EDGE, TOP, CELL, KEYS, LEVELS] = [320, 180, 6, 1.25, 10, 32, 6];
+const [WIDE, HIGH, EDGE, TOP] = [320, 180, 6, 1.25];
+const [CELL, ROOM, ROWS, GROUP, LEVELS] = [10, 14, 8, 4, 6];
 const NAMES = { undivided: "not divided", divided: "divided" };
 const PAUSE = 400;
 
 const across = (step) =>
   EDGE + ((WIDE - 2 * EDGE) * Math.log(1 + step)) / Math.log(1 + STEPS.at(-1));
-const point = (loss, place) =>
-  [across(STEPS[place]), HIGH * (1 - Math.min(loss[place], TOP) / TOP)];
-const middle = (place) => CELL * (place + 0.5);
 
-const cells = (map) => [...map]
-  .map((level, i) => level > 0
-    ? square(middle(i % KEYS), middle(Math.floor(i / KEYS)), (0.9 * CELL * level) / LEVELS) : "")
-  .join("");
+/** The losses of an arm from the top of the plot on, and a mark at the present one. */
+function curve(losses, place, arm) {
+  const [x, y] = [STEPS.map(across), losses.map((loss) => HIGH * (1 - loss / TOP))];
+  const first = y.findIndex((low) => low >= 0);
+  if (place < first) {
+    const foot = 8 * arm + 7;
+    return [`M${number(x[place] - 4)} ${foot}l4 -6M${number(x[place] + 4)} ${foot}l-4 -6`, ""];
+  }
+  const entry = x[first] - (y[first] * (x[first] - x[first - 1])) / (y[first] - y[first - 1]);
+  const points = x.map((left, i) => [left, y[i]]).slice(first, place + 1);
+  return [lineThrough([[entry, 0], ...points]), dotsAt(points.slice(-1))];
+}
+
+/** The weights of each row's own keys, and of the rest. */
+const cells = (map) => Array.from({ length: ROWS }, (_, row) => {
+  const own = [...map.slice(GROUP * row, GROUP * (row + 1))].map((level) => level / LEVELS);
+  const rest = Math.sqrt(Math.max(1 - sum(own.map((side) => side ** 2)), 0));
+  return [...own, rest].map((side, column) => {
+    const middle = ROOM * (column + 0.5 + (column === GROUP) / 2);
+    return side > 0.01 ? square(middle, CELL * (row + 0.5), 0.9 * CELL * side) : "";
+  }).join("");
+}).join("");
 
 /** Let the button move the steps, at first from the beginning and until the last; at a reader's
     wish for calm, by one a press. */
@@ -69,11 +85,12 @@ function render({ model, el }) {
     const arms = runs.map((run, arm) => {
       const [kind, name] = Object.entries(NAMES)[arm];
       const part = (part, d) => outline(el, `svg .${kind}.${part}`, d);
-      part("curve", lineThrough(STEPS.slice(0, place + 1).map((_, i) => point(run.loss, i))));
-      part("marker", dotsAt([point(run.loss, place)]));
+      const [line, mark] = curve(run.loss, place, arm);
+      part("curve", line);
+      part("marker", mark);
       part("cells", cells(run.maps[place]));
       el.querySelector(`.training-map.${kind} output`).textContent =
-        `${run.right[place].toFixed(2)} on right keys`;
+        `right keys ${(100 * run.right[place]).toFixed(0)}%`;
       return `${run.loss[place].toFixed(4)} ${name}`;
     });
     return `Step ${step}: loss ${arms.join(", ")}.`;

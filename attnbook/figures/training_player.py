@@ -23,11 +23,13 @@ LEVELS = 6
 """A weight is kept as its square root in sixths."""
 ARMS = {"undivided": "not divided", "divided": "divided"}
 WIDE, HIGH, EDGE = 320, 180, 6
-# Losses beyond the top are drawn at it, which its name says.
+# Curves leave the plot here, and an arrowhead says so of a loss that is still above.
 TOP = 1.25
-CELL, ROWS, GROUP = 10, 8, 4
+# Behind the keys of a row's own group, half a column apart, is the sum of all others.
+CELL, ROOM = 10, 14
+ROWS, GROUP = 8, 4
 KEYS = ROWS * GROUP
-NAMES = ("predict zero", "uniform", "one token", "ideal")
+NAMES = ("predict zero", "uniform", "one token")
 SENT = ("optimizer", "d_k", "loss", "right", "maps")
 """What the module reads of a run."""
 
@@ -41,8 +43,23 @@ def recorded_runs() -> list[dict[str, Any]]:
 @cache
 def data() -> str:
     """Return what the module reads, as JSON."""
-    runs = [{name: run[name] for name in SENT} for run in recorded_runs()]
+    runs = [
+        {name: run[name] for name in SENT} | {"maps": [*map(own_keys, run["maps"])]}
+        for run in recorded_runs()
+    ]
     return json.dumps(runs, separators=(",", ":"))
+
+
+def own_keys(levels: str) -> str:
+    """Return what a map says of each row's own group.
+
+    Examples
+    --------
+    >>> from attnbook.figures.training_player import own_keys
+    >>> own_keys("1" * 32 + "0002" * 56)[:12]
+    '111100020002'
+    """
+    return "".join(levels[row * (KEYS + GROUP) :][:GROUP] for row in range(ROWS))
 
 
 class TrainingPlayer(LiveFigure):
@@ -124,62 +141,75 @@ class TrainingPlayer(LiveFigure):
         maps = "".join(map(self.map_of, range(2)))
         return (
             f'<div class="training-room" data-late="{html.escape(data())}">'
-            f'<div class="training">{self.losses()}{maps}</div></div>'
+            f'<div class="training">{maps}{self.losses()}</div></div>'
         ) + svg.remark(
-            "Recorded runs of one seed. Dotted: losses of zero, and of the best multiples of the "
-            "mean of all tokens and of one right token. Maps: one test sequence, a row for each of "
-            "its eight tags; area is weight, and frames hold the four right keys."
+            "Task: average the four tokens that have the query's tag. Each row of a map is a "
+            "query; area is weight. Recorded runs of one seed."
         )
 
     def losses(self) -> str:
         """Return the panel of the losses so far."""
-        references = list(zip(NAMES, reference_losses(GroupMeanTask()), strict=True))
+        references = list(zip(NAMES, reference_losses(GroupMeanTask())[:3], strict=True))
         lines = "".join(f"M0 {svg.number(height(loss))}H{WIDE}" for _, loss in references)
-        curves = "".join(
-            svg.path(f"{arm} curve", svg.line(self.points(loss)[: self.place + 1]))
-            + svg.path(f"{arm} marker", f"{svg.line([self.points(loss)[self.place]])}h0")
-            for arm, loss in zip(ARMS, self.measured("loss"), strict=True)
-        )
+        curves = "".join(map(self.curve, range(2)))
         now = svg.path("now", f"M{svg.number(across(self.step))} 0V{HIGH}")
         plot = f"{svg.axes(WIDE, HIGH)}{svg.path('reference', lines)}{now}{curves}"
-        marked = [(TOP, f"≥ {TOP}"), *((loss, f"{name} {loss:g}") for name, loss in references)]
-        names = svg.labels(((f"{100 * height(y) / HIGH:g}", text) for y, text in marked), "top")
+        scale, names = (
+            svg.labels(((f"{100 * height(loss) / HIGH:g}", text) for text, loss in marked), "top")
+            for marked in ([("1", 1), ("0.5", 0.5), ("0", 0)], references)
+        )
         ticks = svg.labels(
             (f"{100 * across(step) / WIDE:.2f}", step) for step in (0, 10, 100, 1000)
         )
         keys = " ".join(f'<span class="{arm}">{name}</span>' for arm, name in ARMS.items())
         return (
-            f'<div class="training-loss"><p class="training-title">loss by step: {keys}</p>'
-            f'<div class="training-plot">{svg.aside("training-names", names)}'
-            f"{svg.picture(plot, WIDE, HIGH, self.words())}"
-            f"{svg.aside('training-ticks', ticks)}</div></div>"
+            f'<div class="training-loss"><p class="training-title">loss {keys}</p>'
+            f'<div class="training-plot">{svg.aside("training-scale", scale)}'
+            f"{svg.picture(plot, WIDE, HIGH)}{svg.aside('training-names', names)}"
+            f"{svg.aside('training-ticks', ticks)}{svg.caption('step')}</div></div>"
         )
 
-    def points(self, loss: list[float]) -> list[tuple[float, float]]:
-        """Return where the losses at the recorded steps are drawn."""
-        return [(across(step), height(value)) for step, value in zip(STEPS, loss, strict=True)]
+    def curve(self, arm: int) -> str:
+        """Return the losses of an arm from the top of the plot on, and the present one."""
+        kind, losses = list(ARMS)[arm], self.measured("loss")[arm]
+        x, y = (list(map(place, values)) for place, values in ((across, STEPS), (height, losses)))
+        first = next(place for place, low in enumerate(y) if low >= 0)
+        if self.place < first:
+            foot = 8 * arm + 7
+            left, right = (svg.number(x[self.place] + side) for side in (-4, 4))
+            return svg.path(
+                f"{kind} curve", f"M{left} {foot}l4 -6M{right} {foot}l-4 -6"
+            ) + svg.path(f"{kind} marker", "")
+        entry = x[first] - y[first] * (x[first] - x[first - 1]) / (y[first] - y[first - 1])
+        points = list(zip(x, y, strict=True))[first : self.place + 1]
+        return svg.path(f"{kind} curve", svg.line([(entry, 0), *points])) + svg.path(
+            f"{kind} marker", svg.dots(points[-1:])
+        )
 
     def map_of(self, arm: int) -> str:
         """Return the attention map of an arm."""
         kind, name = list(ARMS.items())[arm]
         right = self.measured("right")[arm][self.place]
         frames = "".join(
-            f"M{CELL * GROUP * row} {CELL * row}h{CELL * GROUP}v{CELL}h{-CELL * GROUP}z"
-            for row in range(ROWS)
+            f"M0 {CELL * row}h{ROOM * GROUP}v{CELL}h{-ROOM * GROUP}z" for row in range(ROWS)
         )
+        words = "" if arm else self.words()
         plot = svg.path("frames", frames) + svg.path(f"{kind} cells", self.cells(arm))
         return (
-            f'<div class="training-map {kind}"><p class="training-title figure-axis">'
-            f'<span class="{kind}">{name}</span>, <output>{right:.2f} on right keys</output></p>'
-            f"{svg.picture(plot, CELL * KEYS, CELL * ROWS)}</div>"
+            f'<div class="training-map {kind}"><p class="training-title">'
+            f'<span class="{kind}">{name}</span></p><p class="training-title figure-axis">'
+            f"<output>right keys {right:.0%}</output><span>rest</span></p>"
+            f"{svg.picture(plot, 5 * ROOM + CELL // 2, CELL * ROWS, words, stretched=False)}</div>"
         )
 
     def cells(self, arm: int) -> str:
-        """Return the outlines of the squares whose areas are the weights of an arm."""
+        """Return the squares whose areas are the weights of own keys, and of the rest."""
+        own = self.weights[arm].reshape(ROWS, ROWS, GROUP)[range(ROWS), range(ROWS)]
+        rest = np.maximum(1 - own.sum(axis=1, keepdims=True), 0)
         return "".join(
-            svg.square(CELL * (column + 0.5), CELL * (row + 0.5), 0.9 * CELL * side)
-            for (row, column), side in np.ndenumerate(np.sqrt(self.weights[arm]))
-            if side
+            svg.square(middle(column), CELL * (row + 0.5), 0.9 * CELL * side)
+            for (row, column), side in np.ndenumerate(np.sqrt(np.hstack([own, rest])))
+            if side > 0.01
         )
 
     def words(self) -> str:
@@ -194,5 +224,10 @@ def across(step: int) -> float:
 
 
 def height(loss: float) -> float:
-    """Return where a loss is on its axis."""
-    return HIGH * (1 - min(loss, TOP) / TOP)
+    """Return where a loss is on its axis, below zero if it is above the top."""
+    return HIGH * (1 - loss / TOP)
+
+
+def middle(column: int) -> float:
+    """Return the middle of a column of a map."""
+    return ROOM * (column + 0.5 + (column == GROUP) / 2)

@@ -173,35 +173,48 @@ class TestWhatItShows:
 
 
 class TestThePicture:
-    def test_all_that_is_drawn_lies_within_it(self):
-        for figure in STATES:
-            for loss in figure.measured("loss"):
-                drawn = svg.line(figure.points(loss)[: figure.place + 1])
-                assert f'd="{drawn}"' in figure.markup()
-                x, y = np.array(re.findall(r"[-\d.]+", drawn), float).reshape(-1, 2).T
-                assert len(x) == figure.place + 1
-                assert (np.diff(x) > 0).all()
-                assert x.min() == player.EDGE
-                assert x.max() <= player.WIDE - player.EDGE
-                assert y.min() >= 0
-                assert y.max() <= player.HIGH
-        assert [round(player.height(loss), 6) for loss in (0, 0.625, 1.25, 5)] == [180, 90, 0, 0]
+    def test_a_curve_is_drawn_from_the_top_on_and_a_loss_above_it_is_marked(self):
+        for figure, arm in itertools.product(STATES, range(2)):
+            losses = np.array(figure.measured("loss")[arm])[: figure.place + 1]
+            outline, dot = re.findall(r'd="(.*?)"', figure.curve(arm))
+            coordinates = np.array(re.findall(r"-?[\d.]+", outline), float)
+            if losses[-1] > player.TOP:
+                tip = f"{svg.number(player.across(figure.step))} {8 * arm + 1}"
+                left, foot, right, up = coordinates[:4]
+                assert (f"{svg.number(left + right)} {svg.number(foot + up)}", dot) == (tip, "")
+                continue
+            (entry, top), *points = coordinates.reshape(-1, 2)
+            steps, drawn = player.STEPS[: figure.place + 1], losses <= player.TOP
+            wanted = [
+                (player.across(step), player.height(loss))
+                for step, loss in zip(np.compress(drawn, steps), losses[drawn], strict=True)
+            ]
+            np.testing.assert_allclose(points, wanted, atol=0.006)
+            ends = slice(len(losses) - len(wanted) - 1, len(losses) - len(wanted) + 1)
+            x, y = [player.across(step) for step in steps[ends]], losses[ends]
+            assert top == 0
+            assert entry == pytest.approx(np.interp(-player.TOP, -y, x), abs=0.006)
+            assert dot == svg.dots(wanted[-1:])
+        assert [round(player.height(loss), 6) for loss in (0, 0.625, 1.25)] == [180, 90, 0]
         assert player.across(0) == player.EDGE
         assert player.across(1000) == player.WIDE - player.EDGE
 
-    def test_the_area_of_a_square_is_the_weight(self):
+    def test_the_area_of_a_square_is_a_weight_of_the_rows_own_keys_or_the_rest(self):
         for figure in STATES[::7]:
             for arm in range(2):
-                drawn = np.zeros((player.ROWS, player.KEYS))
+                drawn = np.zeros((player.ROWS, player.GROUP + 1))
                 for square in figure.cells(arm).split("z")[:-1]:
                     x, y, wide, high, back = map(float, re.findall(r"-?[\d.]+", square))
                     assert wide == high == -back
-                    row, column = int(y // player.CELL), int(x // player.CELL)
+                    row, column = int(y // player.CELL), min(int(x // player.ROOM), player.GROUP)
                     middle = np.array([x, y]) + wide / 2
-                    center = player.CELL * (np.array([column, row]) + 0.5)
+                    center = player.middle(column), player.CELL * (row + 0.5)
                     np.testing.assert_allclose(middle, center, atol=0.011)
                     drawn[row, column] = (wide / (0.9 * player.CELL)) ** 2
-                np.testing.assert_allclose(drawn, figure.weights[arm], atol=1e-3)
+                own = [row[4 * place :][:4] for place, row in enumerate(figure.weights[arm])]
+                np.testing.assert_allclose(drawn[:, :4], own, atol=1e-3)
+                rest = np.maximum(1 - np.sum(own, axis=1), 0)
+                np.testing.assert_allclose(drawn[:, 4], rest, atol=1e-3)
 
     def test_each_row_has_about_as_much_ink(self):
         """The weights of a row add up to one, but for the rounding of 32 squares."""
@@ -213,16 +226,17 @@ class TestThePicture:
         found = [float(one) for one in re.findall(r"(?<![\w.])\d+\.\d+", figure.words())]
         assert found == [loss[-1] for loss in figure.measured("loss")]
         assert figure.words().startswith("Step 1000: loss ")
-        named = re.findall(r"<output>(.*?) on right keys</output>", figure.picture())
-        assert named == [f"{right[-1]:.2f}" for right in figure.measured("right")]
+        named = re.findall(r"<output>right keys (.*?)</output>", figure.picture())
+        assert named == [f"{right[-1]:.0%}" for right in figure.measured("right")]
 
     def test_each_reference_has_its_name_at_its_height(self):
-        named = re.findall(r'top:([\d.]+)%">(\w[\w ]*) ([\d.]+)<', STATES[0].losses())
-        assert [(name, float(loss)) for _, name, loss in named] == [
-            ("predict zero", 1),
-            ("uniform", 1 - 1 / 8),
-            ("one token", 1 - 1 / 4),
-            ("ideal", 0),
+        found = re.findall(r'top:([\d.]+)%">([\w. ]+)<', STATES[0].losses())
+        assert [(name, player.TOP * (1 - float(top) / 100)) for top, name in found] == [
+            (name, pytest.approx(loss, abs=1e-4))
+            for name, loss in (
+                *((f"{loss:g}", loss) for loss in (1, 0.5, 0)),
+                ("predict zero", 1),
+                ("uniform", 1 - 1 / 8),
+                ("one token", 1 - 1 / 4),
+            )
         ]
-        for top, _, loss in named:
-            np.testing.assert_allclose(float(top) / 100, 1 - float(loss) / player.TOP, atol=1e-4)
