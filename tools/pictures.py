@@ -165,9 +165,9 @@ def write_clip(taken: Sequence[Frame], folder: Path) -> Path:
     rest[-1].save(clip.with_suffix(".png"), optimize=True)
     lines = [
         f"A clip of {LENGTH / 1000:g} seconds without sound: a head is trained twice from the same",
-        "start, without the division and with it. Left: the loss of both by training step. Right:",
-        "the weights of both on one test sequence, a square each; frames hold the right keys.",
-        "Below: the lengths of the gradients that reach the query. Frame by frame:",
+        "start, without the division and with it. Left: the weights of both on one test sequence,",
+        "a row for each query, its right keys in a frame. Right: the loss of both by training step.",
+        "Frame by frame:",
         "",
         *(frame.words for frame in taken),
         "",

@@ -32,6 +32,7 @@ sys.path.insert(0, str(ROOT))
 
 from book.markdown import blocks, roles, titled  # noqa: E402
 from book.model import Book, BookError  # noqa: E402
+from book.reading import ORIGINAL  # noqa: E402
 from tools import repository  # noqa: E402
 
 KEPT = (
@@ -202,6 +203,8 @@ def dangling(folder: Path) -> Iterator[str]:
         yield str(error)
         return
     for path in sorted(path for path in folder.rglob("*") if path.suffix in PAGES):
+        if path.parent.name == ORIGINAL:  # where nobody reads
+            continue
         name = path.relative_to(folder).as_posix()
         for text in texts(path):
             linked = [titled(one.content)[1] for one in roles(text, deep=True) if one.name == "doc"]

@@ -154,7 +154,7 @@ function connect({ model, el }, names, draw) {
     setting = false;
     update();
   };
-  const stops = (input) => JSON.parse(`[${input.dataset.stops}]`);
+  const stops = (input) => (input.stops ??= JSON.parse(`[${input.dataset.stops}]`));
   const update = () => {
     if (setting) return;
     const state = Object.fromEntries(names.map((name) => [name, model.get(name)]));
@@ -166,7 +166,8 @@ function connect({ model, el }, names, draw) {
       } else {
         input.value = nearest(stops(input), value);
         const shown = reading(value);
-        input.setAttribute("aria-valuetext", shown);
+        if (input.ariaValueText === shown) continue; // what is written is laid out anew
+        input.ariaValueText = shown;
         input.closest("label").querySelector("output").textContent = shown;
       }
     }
