@@ -362,9 +362,9 @@ class Head(LiveFigure):
         labels = []
         for place, score in enumerate(logits if few else ()):
             dot = max(scores[place], score, key=abs)
-            ends = [level_at(value, limit, SCORE_HIGH) for value in (score, dot)]
+            apart = level_at(score, limit, SCORE_HIGH) - level_at(dot, limit, SCORE_HIGH)
             # between bar and dot where there is room, and else beyond both
-            end, free = (score, 0) if abs(ends[1] - ends[0]) >= ROOM else (dot, FREE)
+            end, free = (score, 0) if abs(apart) >= ROOM else (dot, FREE)
             text, top = short(score), place == favorite
             labels.append(outside(place, self.n_keys, end, limit, SCORE_HIGH, text, top, free))
         levels = (limit, limit / 2, -limit / 2, -limit)
