@@ -6,8 +6,9 @@ const [QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH] = [64, 150, 110];
 const [PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH] =
   [80, 200, 90, 90, 120];
 const [LIMIT, DIVIDED_LIMIT] = [40, 10];
-const [PITCH, POINTS, SEEN, MOST, APART] = [20, 64, 0.004, 9999.5, 5];
-const [WALK_LIMIT, USEFUL_LIMIT, GRADIENT_LIMITS] = [32, 3, [0.1, 0.3]];
+const [PITCH, POINTS, MOST, APART] = [20, 64, 9999.5, 7];
+const [SEEN, LITTLE, ROOM, FREE] = [0.004, 0.0095, 18, 7];
+const [WALK_LIMITS, USEFUL_LIMIT, GRADIENT_LIMITS] = [[40, 80], 3, [0.1, 0.3]];
 const DIALED = ["divisor", "start"];
 const SWITCHED = ["weights", "exponential", "gradient"];
 const STATE = ["view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key",
@@ -44,28 +45,44 @@ function standing(values, limit, high) {
     bar(room * (i + 0.5) - wide / 2, high / 2, wide, high / 2 - levelAt(value, limit, high)));
 }
 
-function rising(shares, high, least = 0) {
+function rising(shares, high) {
   const [room, wide] = columns(shares.length);
   return each(shares, (share, i) =>
-    (share < least ? "" : bar(room * (i + 0.5) - wide / 2, high, wide, high * share)));
+    bar(room * (i + 0.5) - wide / 2, high, wide, high * share));
+}
+
+/** Where bars ended before the division, unless they are too small to be seen. */
+function edges(factors, values, level, least = 0) {
+  const [room, wide] = columns(values.length);
+  return each(factors.length ? values : [], (value, i) => (Math.abs(value) < least ? ""
+    : `M${number(room * (i + 0.5) - wide / 2)} ${number(level(value))}h${number(wide)}`));
 }
 
 const middle = (i, count) => (WIDE / count) * (i + 0.5);
 const tips = (values, limit, high, places = values.keys()) =>
   dotsAt([...places].map((i) => [middle(i, values.length), levelAt(values[i], limit, high)]));
 
-const beyond = (values, limit, high) => each(values, (value, i) => {
+const beyond = (values, limit, high) => each(values.length > FEW ? [] : values, (value, i) => {
   if (Math.abs(value) <= limit) return "";
-  const rest = value > 0 ? "-4l5 -6l5 6" : `${high + 4}l5 6l5 -6`;
+  const rest = value > 0 ? "-1l5 -6l5 6" : `${high + 1}l5 6l5 -6`;
   return `M${number(middle(i, values.length) - 5)} ${rest}z`;
 });
 
-function tops(shares, digits, times = 1, unit = "") {
+/** A number beyond the end of its bar, and of what else is free of it there. */
+function outside(i, count, value, limit, high, text, top, free = 0) {
+  const off = (value >= 0 ? -1 : 1) * (Math.abs(value) > limit ? FREE : free);
+  return [(100 * (i + 0.5)) / count, (100 * (levelAt(value, limit, high) + off)) / high, text,
+    (value >= 0 ? "above" : "below") + (top ? " top" : "")];
+}
+
+const share = (value) => `${fixed(100 * value, value >= LITTLE ? 0 : 2)}%`;
+
+function tops(shares, text) {
   const top = shares.indexOf(largest(shares));
   const label = (p, i) => [
     (100 * (i + 0.5)) / shares.length,
     100 * (1 - p),
-    i === top || p >= 0.005 ? fixed(times * p, digits) + unit : "",
+    i === top || p >= LITTLE ? text(p) : "",
     i === top ? "tip top" : "tip",
   ];
   return shares.length <= FEW ? shares.map(label) : [label(shares[top], top)];
@@ -152,7 +169,8 @@ const stages = {
   walk({ d_k, key, sums }) {
     const pitch = Math.min(PITCH, WIDE / d_k);
     const step = Math.max(Math.floor(d_k / POINTS), 1);
-    const level = (value) => (WALK_HIGH / 2) * (1 - value / WALK_LIMIT);
+    const limit = WALK_LIMITS[Number(d_k > 128)];
+    const level = (value) => (WALK_HIGH / 2) * (1 - value / limit);
     const through = (valueAt, by) => {
       const points = [];
       for (let i = 0; i <= d_k; i += by) points.push([pitch * i, level(valueAt(i))]);
@@ -160,7 +178,8 @@ const stages = {
     };
     const chosen = sums[key - 1];
     const [end, last] = [pitch * d_k, chosen[d_k]];
-    const place = (value) => [(100 * end) / WIDE, (100 * levelAt(value, WALK_LIMIT, WALK_HIGH)) / WALK_HIGH];
+    const right = (100 * end) / WIDE;
+    const place = (value) => [right, (100 * levelAt(value, limit, WALK_HIGH)) / WALK_HIGH];
     return [
       "pale: the other keys",
       {
@@ -170,47 +189,59 @@ const stages = {
         end: dotsAt([[end, level(last)]]),
       },
       [[...place(last), fixed(last, 1), "end top"],
-        [...place(Math.max(Math.sqrt(d_k), APART) * (last >= 0 ? -1 : 1)), `±√${d_k}`, "end"]],
+        [...place(Math.max(Math.sqrt(d_k), APART) * (last >= 0 ? -1 : 1)), `±√${d_k}`, "end"],
+        [0, 100, d_k > 4 ? "0" : "", "below"], [right, 100, String(d_k), "below"]],
+      [limit / 2, 0, `−${limit / 2}`],
     ];
   },
-  scores({ n_keys, factors, divisor, scores, logits, few, top, moved, limit, arm, d_k }) {
+  scores({ n_keys, factors, divisor, scores, logits, few, top, moved, limit }) {
+    const by = factors.join("·");
+    const cut = logits.filter((s) => Math.abs(s) > limit).length;
+    const level = (value) => levelAt(value, limit, SCORE_HIGH);
+    const hint = few ? "pull a dot" : cut ? `${cut} cut off` : "";
+    const equals = factors.length && by !== String(divisor)
+      ? ` = ${Number(divisor.toPrecision(3))}` : "";
+    const label = (s, i) => {
+      const dot = Math.abs(s) > Math.abs(scores[i]) ? s : scores[i];
+      // between bar and dot where there is room, and else beyond both
+      const [end, free] = Math.abs(level(dot) - level(s)) >= ROOM ? [s, 0] : [dot, FREE];
+      return outside(i, n_keys, end, limit, SCORE_HIGH, short(s), i === top, free);
+    };
     return [
-      factors.length ? `÷ ${fixed(divisor, 1)} = ${factors.join("·")}` +
-        (arm === "other" ? `, not √${d_k}` : "")
-        : moved.length ? "query · key; ringed: pulled by you"
-          : few ? "query · key: pull up or down" : "query · key for each key",
+      (factors.length ? `÷ ${by}${equals}` : "query · key") + (hint && `; ${hint}`),
       {
-        ghost: factors.length ? standing(scores, limit, SCORE_HIGH) : "",
+        ghost: few ? "" : edges(factors, scores, level),
         bars: standing(logits, limit, SCORE_HIGH),
         set: tips(scores, limit, SCORE_HIGH, moved),
         tips: few ? tips(scores, limit, SCORE_HIGH) : "",
-        beyond: beyond(scores.map((s) => s / Math.min(divisor, 1)), limit, SCORE_HIGH),
+        before: beyond(scores, limit, SCORE_HIGH),
+        beyond: beyond(logits, limit, SCORE_HIGH),
       },
-      few ? logits.map((s, i) => foot(i, n_keys, s, short(s), i === top)) : [],
+      few ? logits.map(label) : [],
     ];
   },
   exponentials: ({ factors, scores, raised, top }) => [
-    "e^(score − largest): × e per step",
+    "one point more: × 2.7",
     {
-      ghost: factors.length
-        ? rising(scores.map((s) => Math.exp(s - scores[top])), EXPONENTIAL_HIGH, SEEN) : "",
+      ghost: edges(factors, scores.map((s) => Math.exp(s - scores[top])),
+        (e) => EXPONENTIAL_HIGH * (1 - e), SEEN),
       bars: rising(raised, EXPONENTIAL_HIGH),
     },
-    tops(raised, 2),
+    tops(raised, (value) => fixed(value, 2)),
   ],
-  weights: ({ factors, scores, weights }) => [
-    factors.length ? "pale: before the division" : "softmax of the scores",
+  weights: ({ factors, scores, weights, few }) => [
+    factors.length ? `${few ? "dots, " : ""}lines: before dividing` : "softmax of the scores",
     {
-      ghost: factors.length ? rising(softmax(scores), WEIGHT_HIGH, SEEN) : "",
+      ghost: edges(factors, softmax(scores), (p) => WEIGHT_HIGH * (1 - p), SEEN),
       bars: rising(weights, WEIGHT_HIGH),
     },
-    tops(weights, 0, 100, "%"),
+    tops(weights, share),
   ],
   usefulness({ weights, useful }) {
     const mean = dot(weights, useful);
     const level = levelAt(mean, USEFUL_LIMIT, USEFUL_HIGH);
     return [
-      `u; line: weighted mean ū = ${fixed(mean, 2)}`,
+      `random u; line: ū = ${fixed(mean, 2)}`,
       {
         bars: standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
         beyond: beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
@@ -230,19 +261,17 @@ const stages = {
     return [
       "p · (u − ū), for each score",
       {
-        ghost: factors.length ? standing(before, limit, GRADIENT_HIGH) : "",
+        ghost: edges(factors, before, (value) => levelAt(value, limit, GRADIENT_HIGH),
+          SEEN * limit),
         bars: standing(now, limit, GRADIENT_HIGH),
         beyond: beyond(now, limit, GRADIENT_HIGH),
       },
-      few ? now.map((value, i) => foot(i, n_keys, value, text(value, i), i === top)) : [],
+      few ? now.map((value, i) =>
+        outside(i, n_keys, value, limit, GRADIENT_HIGH, text(value, i), i === top)) : [],
       [limit, 0, `−${limit}`],
     ];
   },
 };
-
-/** A number on the other side of the axis than its bar. */
-const foot = (i, count, value, text, top) => [
-  (100 * (i + 0.5)) / count, 50, text, (value >= 0 ? "below" : "above") + (top ? " top" : "")];
 
 function show(root, arm, [note, paths, labels, ticks = []]) {
   root.querySelector(".stage-title span").textContent = note;
@@ -287,7 +316,7 @@ function words(all) {
       `key ${all.top + 1}’s exponential ` +
       `${times < MOST ? short(times) : "10,000+"} times the next.`;
   }
-  const top = `${fixed(100 * largest(weights), 0)}%`;
+  const top = share(largest(weights));
   return `Width ${d_k}${size === 1 ? "" : `, size ${reading(size)}`}, ${by}` +
     (moved.length ? `, ${moved.length} pulled: ` : ": ") + (view === "gradient"
     ? `weights up to ${top}, gradients up to ` +

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ DIALED = ("divisor", "start")
 """The views that have a dial instead of the switch."""
 SWITCHED = ("weights", "exponential", "gradient")
 """The views with the switch."""
-TITLES = {"walk": "Running sum"}
+TITLES = {"walk": "Running sum", "exponentials": "e<sup>score − largest</sup>"}
 """What a stage is called, where it is not its own name."""
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 KEYS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -43,15 +43,19 @@ PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH = 80, 200,
 PITCH = 20
 """What a component takes on the screen, as long as all have room."""
 LIMIT, DIVIDED_LIMIT = 40, 10
-"""Scores beyond it are cut off, with an arrow head; without the switch the second counts."""
-WALK_LIMIT, USEFUL_LIMIT = 32, 3
+"""Scores beyond it are cut off; without the switch the second counts."""
+USEFUL_LIMIT = 3
+WALK_LIMITS = 40, 80
+"""Where the axis of the running sums ends, up to a width of 128 and beyond."""
 GRADIENT_LIMITS = 0.1, 0.3
 """Where the axis of the gradients ends, if all of them are small and if not."""
-SEEN = 0.004
-"""A smaller share has no outline."""
+SEEN, LITTLE = 0.004, 0.0095
+"""A share below the first has no line, one below the second no number in whole percent."""
+ROOM, FREE = 18, 7
+"""How high a number is, and half a dot or the arrow head of a bar cut off."""
 MOST = 9999.5
 """A factor from here on is only said to be large."""
-APART = 5
+APART = 7
 """So far from zero is the name of the typical distance at least."""
 POINTS = 64
 """Of so many points at most is the walk to another key's score."""
@@ -211,7 +215,7 @@ class Head(LiveFigure):
             for place, name in enumerate(VIEWS[self.view])
         ]
         if self.view == "sum":
-            return f'<div class="one-head">{"".join(stages)}</div>'
+            return f'<div class="one-head">{"".join(stages)}{svg.caption("components added")}</div>'
         crowd = " many" if self.n_keys > FEW else " crowded" if self.n_keys == FEW else ""
         return f'<div class="one-head{crowd}">{"".join(stages)}{self._names()}</div>'
 
@@ -235,7 +239,7 @@ class Head(LiveFigure):
             )
         size = f", size {svg.reading(self.size)}" if self._scale() != 1 else ""
         pulled = f", {len(self._moved())} pulled" if self._moved() else ""
-        top = f"{fixed(100 * self.weights.max(), 0)}%"
+        top = share(self.weights.max())
         said = f"the largest of {self.n_keys} weights is {top}"
         if self.view == "gradient":
             steepest = fixed(abs(self._flow(self.weights)).max(), 2)
@@ -290,6 +294,16 @@ class Head(LiveFigure):
             return "undivided"
         return "divided" if self._exponent() == 0.5 and self._extra() == 1 else "other"
 
+    def _edges(self, values: np.ndarray, level: Callable[[float], float], least: float = 0) -> str:
+        """Return where bars ended before the division, unless they are too small to be seen."""
+        room, wide = columns(len(values))
+        return "".join(
+            f"M{svg.number(room * (place + 0.5) - wide / 2)} {svg.number(level(value))}"
+            f"h{svg.number(wide)}"
+            for place, value in enumerate(values if self._factors() else ())
+            if abs(value) >= least
+        )
+
     def _stage(self, name: str, words: str) -> str:
         """Return one stage as HTML."""
         stage, high, behind, ticks = getattr(self, f"_{name}")()
@@ -324,35 +338,35 @@ class Head(LiveFigure):
         note = f"{self.d_k} random components" if self.d_k > 1 else "one random component"
         paths = {"components": strip(self.query, QUERY_HIGH, 12 if self.view == "start" else 6)}
         axis = svg.path("zero", f"M0 {QUERY_HIGH / 2:g}H{WIDE}")
-        return Stage(note, paths, NONE), QUERY_HIGH, axis, ()
+        return Stage(note, paths, NONE), QUERY_HIGH, axis, ends(6 if self.view == "start" else 3)
 
     def _scores(self) -> tuple[Stage, int, str, Ticks]:
         scores, divisor, limit = self.scores, self.divisor, self._limit()
-        few = self.n_keys <= FEW
-        note = "query · key: pull up or down" if few else "query · key for each key"
-        if self._moved():
-            note = "query · key; ringed: pulled by you"
-        factors = self._factors()
-        if factors:
-            note = f"÷ {fixed(divisor, 1)} = {'·'.join(factors)}"
-            note += f", not √{self.d_k}" if self._arm() == "other" else ""
+        few, factors, logits = self.n_keys <= FEW, self._factors(), scores / divisor
+        by, cut = "·".join(factors), int(np.sum(abs(logits) > limit))
+        notes = [f"÷ {by}" if factors else "query · key"]
+        notes[0] += f" = {divisor:.3g}" if factors and by != f"{divisor:g}" else ""
+        if few:
+            notes.append("pull a dot")
+        elif cut:
+            notes.append(f"{cut} cut off")
         paths = {
-            "ghost": standing(scores, limit, SCORE_HIGH) if factors else "",
-            "bars": standing(scores / divisor, limit, SCORE_HIGH),
+            "ghost": "" if few else self._edges(scores, lambda s: level_at(s, limit, SCORE_HIGH)),
+            "bars": standing(logits, limit, SCORE_HIGH),
             "set": tips(scores, limit, SCORE_HIGH, self._moved()),
             "tips": tips(scores, limit, SCORE_HIGH) if few else "",
-            "beyond": beyond(scores / min(divisor, 1), limit, SCORE_HIGH),
+            "before": beyond(scores, limit, SCORE_HIGH),
+            "beyond": beyond(logits, limit, SCORE_HIGH),
         }
         favorite = int(np.argmax(scores))
-        labels = [
-            (
-                100 * (place + 0.5) / self.n_keys,
-                50,
-                short(score),
-                f"{'below' if score >= 0 else 'above'}{' top' if place == favorite else ''}",
-            )
-            for place, score in enumerate(scores / divisor if few else ())
-        ]
+        labels = []
+        for place, score in enumerate(logits if few else ()):
+            dot = max(scores[place], score, key=abs)
+            apart = level_at(score, limit, SCORE_HIGH) - level_at(dot, limit, SCORE_HIGH)
+            # between bar and dot where there is room, and else beyond both
+            end, free = (score, 0) if abs(apart) >= ROOM else (dot, FREE)
+            text, top = short(score), place == favorite
+            labels.append(outside(place, self.n_keys, end, limit, SCORE_HIGH, text, top, free))
         levels = (limit, limit / 2, -limit / 2, -limit)
         grid = "".join(f"M0 {svg.number(level_at(s, limit, SCORE_HIGH))}H{WIDE}" for s in levels)
         behind = svg.path("grid", grid) + svg.path("zero", f"M0 {SCORE_HIGH / 2:g}H{WIDE}")
@@ -360,84 +374,86 @@ class Head(LiveFigure):
             (svg.number(100 * level_at(s, limit, SCORE_HIGH) / SCORE_HIGH), svg.reading(s))
             for s in (*levels[:2], 0, *levels[2:])
         ]
-        return Stage(note, paths, labels), SCORE_HIGH, behind, ticks
+        return Stage("; ".join(notes), paths, labels), SCORE_HIGH, behind, ticks
 
     def _weights(self) -> tuple[Stage, int, str, Ticks]:
         weights = self.weights
         paths = {
-            "ghost": rising(softmax(self.scores), WEIGHT_HIGH, SEEN) if self._factors() else "",
+            "ghost": self._edges(softmax(self.scores), lambda p: WEIGHT_HIGH * (1 - p), SEEN),
             "bars": rising(weights, WEIGHT_HIGH),
         }
-        note = "pale: before the division" if self._factors() else "softmax of the scores"
+        marks = "dots, lines" if self.n_keys <= FEW else "lines"
+        note = f"{marks}: before dividing" if self._factors() else "softmax of the scores"
         behind = svg.path("grid", f"M0 0H{WIDE}M0 {WEIGHT_HIGH / 2:g}H{WIDE}")
         behind += svg.path("zero", f"M0 {WEIGHT_HIGH}H{WIDE}")
         ticks = [("0", "100%"), ("50", "50%"), ("100", "0")]
-        return Stage(note, paths, tops(weights, 0, 100, "%")), WEIGHT_HIGH, behind, ticks
+        return Stage(note, paths, tops(weights, share)), WEIGHT_HIGH, behind, ticks
 
     def _key(self) -> tuple[Stage, int, str, Ticks]:
         note = f"number {self.key}, as many components"
         paths = {"components": strip(self.key_vectors[self.key - 1], QUERY_HIGH, 6)}
         axis = svg.path("zero", f"M0 {QUERY_HIGH / 2:g}H{WIDE}")
-        return Stage(note, paths, NONE), QUERY_HIGH, axis, ()
+        return Stage(note, paths, NONE), QUERY_HIGH, axis, ends(3)
 
     def _products(self) -> tuple[Stage, int, str, Ticks]:
         products = self.query * self.key_vectors[self.key - 1]
         paths = {"components": strip(products, PRODUCT_HIGH, 10)}
         axis = svg.path("zero", f"M0 {PRODUCT_HIGH / 2:g}H{WIDE}")
-        return Stage("query × key, one by one", paths, NONE), PRODUCT_HIGH, axis, ()
+        return Stage("query × key, one by one", paths, NONE), PRODUCT_HIGH, axis, ends(5)
 
     def _walk(self) -> tuple[Stage, int, str, Ticks]:
         products = self.query * self.key_vectors
         sums = np.cumsum(np.insert(products, 0, 0, axis=1), axis=1)
         pitch = min(PITCH, WIDE / self.d_k)
         step = max(self.d_k // POINTS, 1)
+        limit = WALK_LIMITS[self.d_k > 128]
 
         def through(values: np.ndarray, step: int = 1) -> str:
             return svg.line(
-                (pitch * place, WALK_HIGH / 2 * (1 - values[place] / WALK_LIMIT))
+                (pitch * place, WALK_HIGH / 2 * (1 - values[place] / limit))
                 for place in range(0, self.d_k + 1, step)
             )
 
         spread = np.sqrt(np.arange(self.d_k + 1))
         chosen = sums[self.key - 1]
-        end, level = pitch * self.d_k, level_at(chosen[-1], WALK_LIMIT, WALK_HIGH)
+        end, level = pitch * self.d_k, level_at(chosen[-1], limit, WALK_HIGH)
         paths = {
             "others": "".join(through(walk, step) for walk in sums),
             "typical": through(spread, step) + through(-spread, step),
             "walk": through(chosen),
-            "end": svg.dots([(end, WALK_HIGH / 2 * (1 - chosen[-1] / WALK_LIMIT))]),
+            "end": svg.dots([(end, WALK_HIGH / 2 * (1 - chosen[-1] / limit))]),
         }
         # on the other side of zero, and so far from it that the two do not meet
         apart = max(spread[-1], APART) * (-1 if chosen[-1] >= 0 else 1)
-        other = 100 * level_at(apart, WALK_LIMIT, WALK_HIGH) / WALK_HIGH
+        other = 100 * level_at(apart, limit, WALK_HIGH) / WALK_HIGH
         labels = [
             (100 * end / WIDE, 100 * level / WALK_HIGH, fixed(chosen[-1], 1), "end top"),
             (100 * end / WIDE, other, f"±√{self.d_k}", "end"),
         ]
-        levels = (20, -20)
-        grid = "".join(
-            f"M0 {svg.number(level_at(s, WALK_LIMIT, WALK_HIGH))}H{WIDE}" for s in levels
-        )
+        labels += [(0, 100, "0" if self.d_k > 4 else "", "below")]
+        labels += [(100 * end / WIDE, 100, str(self.d_k), "below")]
+        grid = f"M0 {WALK_HIGH / 4:g}H{WIDE}M0 {3 * WALK_HIGH / 4:g}H{WIDE}"
         behind = svg.path("grid", grid) + svg.path("zero", f"M0 {WALK_HIGH / 2:g}H{WIDE}")
-        ticks = [
-            (svg.number(100 * level_at(s, WALK_LIMIT, WALK_HIGH) / WALK_HIGH), svg.reading(s))
-            for s in (20, 0, -20)
-        ]
+        ticks = [("25", limit // 2), ("50", 0), ("75", f"−{limit // 2}")]
         note = "pale: the other keys"
         return Stage(note, paths, labels), WALK_HIGH, behind, ticks
 
     def _exponentials(self) -> tuple[Stage, int, str, Ticks]:
-        values = self._raised()
-        undivided = np.exp(self.scores - self.scores.max())
+        values, undivided = self._raised(), np.exp(self.scores - self.scores.max())
         paths = {
-            "ghost": rising(undivided, EXPONENTIAL_HIGH, SEEN) if self._factors() else "",
+            "ghost": self._edges(undivided, lambda e: EXPONENTIAL_HIGH * (1 - e), SEEN),
             "bars": rising(values, EXPONENTIAL_HIGH),
         }
-        note = "e^(score − largest): × e per step"
+        note = "one point more: × 2.7"
         grid = svg.path("grid", f"M0 0H{WIDE}M0 {EXPONENTIAL_HIGH / 2:g}H{WIDE}")
         grid += svg.path("zero", f"M0 {EXPONENTIAL_HIGH}H{WIDE}")
         ticks = [("0", "1"), ("50", "0.5"), ("100", "0")]
-        return Stage(note, paths, tops(values, 2)), EXPONENTIAL_HIGH, grid, ticks
+        return (
+            Stage(note, paths, tops(values, lambda value: fixed(value, 2))),
+            EXPONENTIAL_HIGH,
+            grid,
+            ticks,
+        )
 
     def _usefulness(self) -> tuple[Stage, int, str, Ticks]:
         useful = self.usefulness
@@ -449,9 +465,8 @@ class Head(LiveFigure):
             "mean": f"M0 {svg.number(level)}H{WIDE}",
         }
         axis = svg.path("zero", f"M0 {USEFUL_HIGH / 2:g}H{WIDE}")
-        ticks = [("0", "3"), ("50", "0"), ("100", "−3")]
-        note = f"u; line: weighted mean ū = {fixed(mean, 2)}"
-        return Stage(note, paths, NONE), USEFUL_HIGH, axis, ticks
+        note = f"random u; line: ū = {fixed(mean, 2)}"
+        return Stage(note, paths, NONE), USEFUL_HIGH, axis, ends(USEFUL_LIMIT)
 
     def _gradient(self) -> tuple[Stage, int, str, Ticks]:
         flow, before = self._flow(self.weights), self._flow(softmax(self.scores))
@@ -459,24 +474,22 @@ class Head(LiveFigure):
         low, high = GRADIENT_LIMITS
         limit = low if max(abs(flow).max(), abs(before).max()) <= low else high
         paths = {
-            "ghost": standing(before, limit, GRADIENT_HIGH) if self._factors() else "",
+            "ghost": self._edges(
+                before, lambda value: level_at(value, limit, GRADIENT_HIGH), SEEN * limit
+            ),
             "bars": standing(flow, limit, GRADIENT_HIGH),
             "beyond": beyond(flow, limit, GRADIENT_HIGH),
         }
         top = int(np.argmax(abs(flow)))
-        labels = [
-            (
-                100 * (place + 0.5) / self.n_keys,
-                50,
-                fixed(value, 2) if place == top or abs(value) >= 0.15 * limit else "",
-                f"{'below' if value >= 0 else 'above'}{' top' if place == top else ''}",
+        labels = []
+        for place, value in enumerate(flow if few else ()):
+            text = fixed(value, 2) if place == top or abs(value) >= 0.15 * limit else ""
+            labels.append(
+                outside(place, self.n_keys, value, limit, GRADIENT_HIGH, text, place == top)
             )
-            for place, value in enumerate(flow if few else ())
-        ]
         axis = svg.path("zero", f"M0 {GRADIENT_HIGH / 2:g}H{WIDE}")
         axis += svg.path("grid", f"M0 0H{WIDE}M0 {GRADIENT_HIGH}H{WIDE}")
-        ticks = [("0", limit), ("50", "0"), ("100", f"−{limit}")]
-        return Stage("p · (u − ū), for each score", paths, labels), GRADIENT_HIGH, axis, ticks
+        return Stage("p · (u − ū), for each score", paths, labels), GRADIENT_HIGH, axis, ends(limit)
 
     def _grips(self) -> str:
         """Return a slider for each of a few scores, at the tip of its bar."""
@@ -496,9 +509,14 @@ class Head(LiveFigure):
         return f'<div class="grips">{"".join(grips)}</div>'
 
 
-Ticks = list[tuple[str, str]] | tuple[()]
+Ticks = list[tuple[str, Any]]
 NONE: list[tuple[float, float, str, str]] = []
 """No labels, now or in another state."""
+
+
+def ends(limit: float) -> Ticks:
+    """Return the ticks of an axis with zero in the middle."""
+    return [("0", limit), ("50", 0), ("100", f"−{limit}")]
 
 
 def fixed(value: float, digits: int) -> str:
@@ -518,10 +536,10 @@ def percent(value: float) -> str:
 
     Examples
     --------
-    >>> percent(3.125), percent(50.0)
-    ('3.13', '50')
+    >>> percent(3.125), percent(50.0), percent(-4.5)
+    ('3.13', '50', '-4.5')
     """
-    return fixed(value, 2).rstrip("0").rstrip(".")
+    return fixed(value, 2).replace("−", "-").rstrip("0").rstrip(".")
 
 
 def short(value: float) -> str:
@@ -568,13 +586,12 @@ def standing(values: np.ndarray, limit: float, high: int) -> str:
     )
 
 
-def rising(shares: np.ndarray, high: int, least: float = 0) -> str:
-    """Return a bar from the ground for each share that is not too small."""
+def rising(shares: np.ndarray, high: int) -> str:
+    """Return a bar from the ground for each share."""
     room, wide = columns(len(shares))
     return "".join(
         svg.bar(room * (place + 0.5) - wide / 2, high, wide, high * share)
         for place, share in enumerate(shares)
-        if share >= least
     )
 
 
@@ -586,23 +603,45 @@ def tips(values: np.ndarray, limit: float, high: int, places: Iterable[int] | No
 
 
 def beyond(values: np.ndarray, limit: float, high: int) -> str:
-    """Return an arrow head for each bar that is cut off."""
+    """Return an arrow head for each of a few bars that is cut off."""
     room = WIDE / len(values)
+    heads = {True: "-1l5 -6l5 6", False: f"{high + 1}l5 6l5 -6"}
     return "".join(
-        f"M{svg.number(room * (place + 0.5) - 5)} {'-4l5 -6l5 6' if value > 0 else high_end(high)}z"
-        for place, value in enumerate(values)
+        f"M{svg.number(room * (place + 0.5) - 5)} {heads[bool(value > 0)]}z"
+        for place, value in enumerate(values if len(values) <= FEW else ())
         if abs(value) > limit
     )
 
 
-def high_end(high: int) -> str:
-    """Return the rest of an arrow head that points down below a plot."""
-    return f"{high + 4}l5 6l5 -6"
+def outside(
+    place: int,
+    count: int,
+    value: float,
+    limit: float,
+    high: int,
+    text: str,
+    top: bool,
+    free: int = 0,
+) -> tuple[float, float, str, str]:
+    """Return a number beyond the end of its bar, and of what else is free of it there."""
+    free = FREE if abs(value) > limit else free
+    level = level_at(value, limit, high) + (-free if value >= 0 else free)
+    kind = f"{'above' if value >= 0 else 'below'}{' top' if top else ''}"
+    return 100 * (place + 0.5) / count, 100 * level / high, text, kind
 
 
-def tops(
-    shares: np.ndarray, digits: int, times: float = 1, unit: str = ""
-) -> list[tuple[float, float, str, str]]:
+def share(value: float) -> str:
+    """Return a weight in percent, with two digits if it is below one.
+
+    Examples
+    --------
+    >>> share(0.217), share(0.00344)
+    ('22%', '0.34%')
+    """
+    return f"{fixed(100 * value, 0 if value >= LITTLE else 2)}%"
+
+
+def tops(shares: np.ndarray, text: Callable[[float], str]) -> list[tuple[float, float, str, str]]:
     """Return the number at the largest bar, and of a few keys at each that shows."""
     top = int(np.argmax(shares))
     shown = range(len(shares)) if len(shares) <= FEW else (top,)
@@ -610,9 +649,7 @@ def tops(
         (
             100 * (place + 0.5) / len(shares),
             100 * (1 - shares[place]),
-            fixed(times * shares[place], digits) + unit
-            if place == top or shares[place] >= 0.005
-            else "",
+            text(shares[place]) if place == top or shares[place] >= LITTLE else "",
             "tip top" if place == top else "tip",
         )
         for place in shown

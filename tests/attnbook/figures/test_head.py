@@ -54,7 +54,8 @@ class TestWeights:
             np.testing.assert_allclose(bars[:, 2], high * values, atol=0.006)
             middles = bars[:, 0] + bars[:, 3] / 2
             np.testing.assert_allclose(middles, head.WIDE / 16 * (np.arange(16) + 0.5), atol=0.01)
-        before = drawn(figure, "weights", "ghost")[:, 2] / head.WEIGHT_HIGH
+        lines = re.findall(r'class="ghost" d="([^"]*)"', figure.picture())[-1]
+        before = 1 - np.array(re.findall(r" (\S+?)h", lines), float) / head.WEIGHT_HIGH
         undivided = special.softmax(figure.scores)
         np.testing.assert_allclose(before, undivided[undivided >= head.SEEN], atol=1e-4)
         components = drawn(figure, "query", "components")[:, 2] * 6 / head.QUERY_HIGH
@@ -69,6 +70,35 @@ class TestWeights:
         heights = drawn(figure, "scores")[:, 2]
         assert (abs(heights[outside]) == head.SCORE_HIGH / 2).all()
         assert f">{round(figure.scores.max())}<" in figure.picture()
+
+    def test_of_many_that_are_cut_off_the_note_says_the_number(self):
+        figure = Head(d_k=512, n_keys=512)
+        outside = np.sum(abs(figure.scores) > head.LIMIT)
+        assert f"query · key; {outside} cut off<" in figure.picture()
+        assert 'class="beyond" d=""' in figure.picture()
+
+    @pytest.mark.parametrize("divided", [False, True])
+    def test_numbers_are_on_the_side_of_their_bars(self, divided):
+        figure = Head(d_k=128, draw=5, divided=divided)
+        part = figure.picture().partition('<div class="stage scores"')[2]
+        found = re.findall(r'<span class="(above|below)[^"]*" style="[^"]*top:(\S+?)%">', part)
+        for (side, top), score in zip(found[:16], figure.scores, strict=True):
+            assert (side == "above") == (score >= 0) == (float(top) < 50)
+
+    def test_the_divisor_is_written_with_three_digits(self):
+        for figure, text in (
+            (Head(d_k=512, divided=True), "÷ √512 = 22.6; pull a dot"),
+            (Head(view="divisor", power=1), "÷ 64; pull a dot"),
+            (Head(view="temperature", d_k=1, temperature=0.125), "÷ 0.125·√1 = 0.125; pull a dot"),
+        ):
+            assert f"<span>{text}</span>" in figure.picture()
+
+    def test_a_weight_below_one_percent_has_two_digits(self):
+        figure = Head(view="temperature", n_keys=1024, temperature=8)
+        top = 100 * figure.weights.max()
+        assert top < 0.95
+        assert f"weights is {top:.2f}%." in figure.words()
+        assert f">{top:.2f}%<" in figure.picture()
 
     def test_a_draw_keeps_its_numbers_when_the_head_grows(self):
         small, large = (Head(d_k=d_k, n_keys=n) for d_k, n in ((8, 4), (256, 64)))
@@ -135,7 +165,7 @@ class TestSum:
         outline = re.search(r'class="walk" d="M([^"]*)"', figure.picture())[1]
         points = np.array([point.split() for point in outline.split("L")], float)
         sums = np.cumsum([0, *(figure.query * figure.key_vectors[2])])
-        drawn = (1 - points[:, 1] / (head.WALK_HIGH / 2)) * head.WALK_LIMIT
+        drawn = (1 - points[:, 1] / (head.WALK_HIGH / 2)) * head.WALK_LIMITS[0]
         np.testing.assert_allclose(drawn, sums, atol=0.002)
         scores = figure.key_vectors @ figure.query
         assert f"Key 3 ends at {head.fixed(scores[2], 1)};" in figure.words()
