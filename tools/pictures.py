@@ -165,8 +165,8 @@ def write_clip(taken: Sequence[Frame], folder: Path) -> Path:
     rest[-1].save(clip.with_suffix(".png"), optimize=True)
     lines = [
         f"A clip of {LENGTH / 1000:g} seconds without sound: a head is trained twice from the same",
-        "start, without the division and with it. Left: the weights of both on one test sequence, a",
-        "row for each query, its right keys in a frame. Right: the loss of both by training step.",
+        "start, without the division and with it. Left: the weights of both on one test sequence:",
+        "a row for each query, its right keys in a frame. Right: the loss of both by step.",
         "Frame by frame:",
         "",
         *(frame.words for frame in taken),

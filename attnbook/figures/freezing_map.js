@@ -79,7 +79,7 @@ function render({ model, el }) {
     outline(bars, ".bars", rows.map(cuts).join(""));
     const positions = rows.map((one) => one.positions);
     el.querySelectorAll(".figure-keys span").forEach((span, place) => {
-      span.textContent = positions[place].toFixed(1);
+      span.textContent = positions[place].toFixed(positions[place] >= 100 ? 0 : 1);
     });
     const side = d_k > 2 * Math.log(n_keys) ? "beyond" : "short of";
     const undivided = `not divided: ${side} the line; top key`;

@@ -49,7 +49,7 @@ DIVIDED = (
 CELL, FULL = 40, 36
 WIDE, HIGH = CELL * len(WIDTHS), CELL * len(KEYS)
 ROWS, TOP, THICK, GAP = 5, 8, 26, 4
-REGIONS = svg.name("alive", "many share", 0, 0) + svg.name("frozen", "few hold all", 100, 0)
+REGIONS = svg.name("alive", "many share", 0, 0) + svg.name("frozen", "few share", 100, 0)
 REGIONS += svg.name("onset", "d<sub>k</sub> = 2 ln n", 46, 0)
 
 
@@ -180,7 +180,8 @@ class FreezingMap(LiveFigure):
 
     def positions(self) -> list[str]:
         """Return how many effective positions each row has, as they are read."""
-        return [f"{value:.1f}" for value in effective_positions(self.weights)]
+        counts = effective_positions(self.weights)
+        return [f"{count:.0f}" if count >= 100 else f"{count:.1f}" for count in counts]
 
     def words(self) -> str:
         """Return on which side of the line the point lies, and the mean largest weight."""

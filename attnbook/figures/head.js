@@ -198,7 +198,7 @@ const stages = {
     const by = factors.join("·");
     const cut = logits.filter((s) => Math.abs(s) > limit).length;
     const level = (value) => levelAt(value, limit, SCORE_HIGH);
-    const hint = few ? "pull a dot" : cut ? `${cut} cut off` : "";
+    const hint = few ? "pull a dot" : cut ? `${cut} cut` : "";
     const equals = factors.length && by !== String(divisor)
       ? ` = ${Number(divisor.toPrecision(3))}` : "";
     const label = (s, i) => {

@@ -349,7 +349,7 @@ class Head(LiveFigure):
         if few:
             notes.append("pull a dot")
         elif cut:
-            notes.append(f"{cut} cut off")
+            notes.append(f"{cut} cut")
         paths = {
             "ghost": "" if few else self._edges(scores, lambda s: level_at(s, limit, SCORE_HIGH)),
             "bars": standing(logits, limit, SCORE_HIGH),

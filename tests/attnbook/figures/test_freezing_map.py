@@ -105,7 +105,8 @@ class TestPicture:
         undivided = f"not divided: {side} the line; top key"
         start += ", divided: the top key takes" if figure.divided else f", {undivided}"
         assert figure.words() == f"{start} {figure.mean_top:g} on average."
-        positions = [f"<span>{effective_positions(row):.1f}</span>" for row in figure.weights]
+        counts = effective_positions(figure.weights)
+        positions = [f"<span>{count:.{int(count < 100)}f}</span>" for count in counts]
         assert "".join(positions) in figure.picture()
 
 

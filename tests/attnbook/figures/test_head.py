@@ -74,7 +74,7 @@ class TestWeights:
     def test_of_many_that_are_cut_off_the_note_says_the_number(self):
         figure = Head(d_k=512, n_keys=512)
         outside = np.sum(abs(figure.scores) > head.LIMIT)
-        assert f"query · key; {outside} cut off<" in figure.picture()
+        assert f"query · key; {outside} cut<" in figure.picture()
         assert 'class="beyond" d=""' in figure.picture()
 
     @pytest.mark.parametrize("divided", [False, True])
