@@ -82,15 +82,14 @@ class Chapter:
         """Return a sentence if the text contradicts what was computed."""
         bound = self._bound[cell][place]
         self._off.pop((cell, place), None)
-        gives = "no such number"
-        says = bound["numbers"]
+        says, gives = bound["numbers"], "no such number"
         try:
             value = numbers(self.shell.ev(bound["expression"]))
         except NameError:  # what it asks for has not run yet
             return ""
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            pass  # it asks for what the change took away
-        else:
+            value = []  # it asks for what the change took away
+        if value:
             if is_part(value, says):
                 return ""
             says, gives = says[-len(value) :], ", ".join(value)

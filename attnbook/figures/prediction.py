@@ -334,8 +334,8 @@ class Sketch(Prediction):
     >>> figure.right
     [2, 4, 8, 12, 16]
     >>> figure.answer, figure.committed = [2, 3, 5, 5, 3], True
-    >>> print(figure.words())
-    Partly right: 2 of 4 steps go the same way. Yours rises, then falls; the measured curve rises. \
+    >>> print(figure.words())  # doctest: +NORMALIZE_WHITESPACE
+    Partly right: 2 of 4 steps go the same way. Yours rises, then falls; the measured curve rises.
     Yours is highest at 4, 8; the measured curve at 16.
 
     Notes
