@@ -171,7 +171,10 @@ def add_buttons(app: Sphinx, document: nodes.document, page: str) -> None:
 
 def surroundings(book: Book, repository: str) -> bytes:
     """Return a digest of all that a page's notebooks have from elsewhere."""
-    pages = [(page.name, page.number, page.title) for page in book.pages]
+    pages = [
+        (page.name, page.number, page.title, page.number and (page.core_minutes, page.minutes))
+        for page in book.pages
+    ]
     labels = [
         (label, target.kind, target.number, target.title, target.page.name)
         for label, target in book.targets.items()

@@ -144,7 +144,8 @@ class ForReader(Plain):
         """Return a directive; one that is closed on the site stays closed."""
         if box.kind == "chapter-list":
             return "\n".join(
-                f"{page.number}. {self.page(page.name, self.inline(page.title))}"
+                f"{page.number}. {self.page(page.name, self.inline(page.title))}: "
+                f"{page.core_minutes} minutes, {page.minutes} with *Deeper*"
                 for page in self.book.chapters
             )
         if "dropdown" in box.options.get("class", "").split() and box.kind == "admonition":

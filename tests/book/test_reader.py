@@ -287,6 +287,18 @@ def test_writing_makes_every_notebook_with_the_address_that_is_known(
     assert address() == ADDRESS
 
 
+def test_the_landing_notebook_lists_every_chapter_with_its_minutes() -> None:
+    listed = re.findall(
+        r"^(\d+)\. \[.+\]\((.+)\.ipynb\): (\d+) minutes, (\d+) with \*Deeper\*$",
+        "\n".join(sources(stored("index"), "markdown")),
+        re.MULTILINE,
+    )
+    assert [tuple(map(str, line)) for line in listed] == [
+        (str(page.number), page.stem, str(page.core_minutes), str(page.minutes))
+        for page in BOOK.chapters
+    ]
+
+
 def test_a_notebook_in_which_a_reader_worked_is_kept(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
