@@ -1,4 +1,4 @@
-"""Below a cell that a reader changed stand the numbers of the text that it contradicts."""
+"""A reader who changes a cell is told below it which numbers of the text it contradicts."""
 
 from __future__ import annotations
 
