@@ -32,15 +32,17 @@ PHONE = {"width": 390, "height": 844}
 SETTLED = 500  # milliseconds until what scrolling brought into view has been laid out
 
 # While a page loads, counted is what shifts inside of figures. While a figure is moved, its parts
-# may move, as labels at lines and sorted rows do: counted is what shifts around it.
+# may move, as labels at lines and sorted rows do: counted is what shifts around it. As browsers do,
+# leave out what follows a reader's key, click or choice within half a second, but not a drag.
 WATCH = """
 globalThis.shifts = [];
 globalThis.moving = false;
+globalThis.pressed = -Infinity;
 new PerformanceObserver((list) => {
   const element = (node) => (node?.closest ? node : node?.parentElement);
   const inside = ({ node }) => Boolean(element(node)?.closest(".live-figure"));
-  const counted = list.getEntries().filter(({ sources }) =>
-    sources.some((source) => inside(source) !== moving));
+  const counted = list.getEntries().filter(({ sources, startTime }) =>
+    startTime > pressed + 500 && sources.some((source) => inside(source) !== moving));
   shifts.push(...counted.map(({ value }) => value));
 }).observe({ type: "layout-shift", buffered: true });
 """
@@ -102,6 +104,7 @@ MOVE = """async ([selector, place, count]) => {
     await new Promise((done) => setTimeout(done, (7 * turn) % 23));  // no frame's rhythm
     handled = 0;
     const started = performance.now();
+    if (control.type !== "range") pressed = started;
     act(turn);
     handlers.push(handled);
     await painted();

@@ -33,16 +33,19 @@ function softmax(logits) {
   return exponentials.map((value) => value / total);
 }
 
-const entropy = (weights) => -sum(weights.map((p) => (p > 0 ? p * Math.log(p) : 0)));
-const effectivePositions = (weights) => Math.exp(entropy(weights));
 /** A coordinate, short and without an exponent. */
 const number = (value) => String(Number(value.toFixed(2)));
 
 /** A number's text with a proper minus sign. */
 const minus = (text) => text.replaceAll("-", "−");
 
+// Written only where it is new, because what is written is laid out anew.
+const put = (node, name, value) =>
+  node.getAttribute(name) === value || node.setAttribute(name, value);
+const write = (node, text) => node.textContent === text || (node.textContent = text);
+
 /** Give a part of a picture its outline. */
-const outline = (root, selector, d) => root.querySelector(selector).setAttribute("d", d);
+const outline = (root, selector, d) => put(root.querySelector(selector), "d", d);
 
 // Outlines, as attnbook.figures._svg writes them.
 const pair = ([x, y]) => `${number(x)} ${number(y)}`;
@@ -67,16 +70,7 @@ function weightBars(weights, wide, high) {
 
 /** Put the name of a line or a bar at its place in percent. */
 const putName = (name, left, top) =>
-  name.setAttribute("style", `left:${number(left)}%;top:${number(top)}%`);
-
-/** Such bars, the line of the even share and its name, and the class of the arm. */
-function drawRow(svg, weights, wide, high, divided) {
-  const even = 1 - 1 / weights.length;
-  svg.setAttribute("class", armOf(divided));
-  outline(svg, ".bars", weightBars(weights, wide, high));
-  outline(svg, ".even", `M0 ${number(high * even)}H${wide}`);
-  putName(svg.parentNode.querySelector(".figure-names span"), 100, 100 * even);
-}
+  put(name, "style", `left:${number(left)}%;top:${number(top)}%`);
 
 const armOf = (divided) => (divided ? "divided" : "undivided");
 
@@ -179,7 +173,7 @@ function connect({ model, el }, names, draw) {
     }
     const words = draw(state);
     el.querySelector("svg")?.setAttribute("aria-label", words);
-    el.querySelector(".figure-words").textContent = words;
+    write(el.querySelector(".figure-words"), words);
   };
   const moved = ({ target }) => {
     if (target.type === "checkbox") set({ [target.name]: target.checked });

@@ -20,7 +20,7 @@ export default moving([...KEYS, "divided"], (state, el) => {
     score === null ? -Infinity : score / (divided ? DIVISOR : 1));
   const p = softmax(logits);
   const svg = el.querySelector("svg");
-  svg.setAttribute("class", armOf(divided));
+  put(svg, "class", armOf(divided));
   outline(svg, ".bars", bars(p));
   el.querySelectorAll(".figure-names span").forEach((name, place) => {
     putName(name, (100 * (place + 0.5)) / KEYS.length, 98 - 100 * Math.max(p[place], TENTH));

@@ -68,14 +68,14 @@ function render({ model, el }) {
     const [column, line] = [WIDTHS.indexOf(d_k), KEYS.indexOf(n_keys)];
     const [x, y] = [CELL * (column + 0.5), HIGH - CELL * (line + 0.5)];
     if (shown !== divided) {
-      [map, bars].forEach((svg) => svg.setAttribute("class", armOf(divided)));
+      [map, bars].forEach((svg) => put(svg, "class", armOf(divided)));
       outline(map, ".bars", squares(means));
       const threshold = map.querySelector(".threshold");
       if (divided) threshold.setAttribute("display", "none");
       else threshold.removeAttribute("display");
       shown = divided;
     }
-    map.querySelector(".mark").setAttribute("transform", `translate(${x} ${y})`);
+    put(map.querySelector(".mark"), "transform", `translate(${x} ${y})`);
     outline(bars, ".bars", rows.map(cuts).join(""));
     const positions = rows.map((one) => one.positions);
     el.querySelectorAll(".figure-keys span").forEach((span, place) => {

@@ -51,9 +51,8 @@ export default moving(["receiver", "n_keys", "d_k"], (state, el) => {
   [ends[0].mean, ends[1].median, ends[0].median].forEach(([x, end], i) => {
     let y = end;
     if (x === WIDE) y = above = Math.max(y, above + APART);
-    const [left, top] = [number((100 * x) / WIDE), number((100 * Math.min(y, LOWEST)) / HIGH)];
     names[i].lastChild.textContent = end === HIGH ? " ↓" : "";
-    names[i].setAttribute("style", `left:${left}%;top:${top}%`);
+    putName(names[i], (100 * x) / WIDE, (100 * Math.min(y, LOWEST)) / HIGH);
   });
   const [, median, , mean, around, about] = arms[0][at];
   return `Not divided, width ${d_k}: the median is ${readingOf(median, 3)} ± ${around}%, ` +

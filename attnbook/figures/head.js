@@ -274,16 +274,16 @@ const stages = {
 };
 
 function show(root, arm, [note, paths, labels, ticks = []]) {
-  root.querySelector(".stage-title span").textContent = note;
-  root.querySelector("svg").setAttribute("class", arm);
+  write(root.querySelector(".stage-title span"), note);
+  put(root.querySelector("svg"), "class", arm);
   Object.entries(paths).forEach(([kind, d]) => outline(root, `.${kind}`, d));
   const marks = root.querySelectorAll(".stage-ticks span");
-  ticks.forEach((text, i) => (marks[i].textContent = text));
+  ticks.forEach((text, i) => write(marks[i], text));
   root.querySelectorAll(".stage-labels span").forEach((span, i) => {
     const [left, top, text, kind] = labels[i] ?? [0, 0, "", ""];
-    span.textContent = text;
-    span.className = kind;
-    span.setAttribute("style", `left:${number(left)}%;top:${number(top)}%`);
+    write(span, text);
+    put(span, "class", kind);
+    putName(span, left, top);
   });
 }
 
@@ -292,11 +292,11 @@ function placeGrips(el, { n_keys, scores, limit }) {
     grip.hidden = n_keys > FEW || i >= n_keys;
     const score = grip.hidden ? 0 : scores[i];
     const top = (100 * levelAt(score, limit, SCORE_HIGH)) / SCORE_HIGH;
-    grip.setAttribute("style", `left:${number((100 * i) / n_keys)}%;top:${number(top)}%;` +
+    put(grip, "style", `left:${number((100 * i) / n_keys)}%;top:${number(top)}%;` +
       `width:${number(100 / n_keys)}%`);
     const [input] = grip.children;
     input.value = number(score);
-    input.setAttribute("aria-valuetext", fixed(score, 1));
+    put(input, "aria-valuetext", fixed(score, 1));
   });
 }
 

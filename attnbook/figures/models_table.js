@@ -23,14 +23,14 @@ function render({ model, el }) {
     lines ??= read();
     const names = heads().map((head) => head.firstChild.name);
     const way = descending ? "descending" : "ascending";
-    heads().forEach((head, column) =>
-      head.setAttribute("aria-sort", names[column] === sort ? way : "none"));
     const order = lines.map(({ place }) => place).join();
     lines.sort(sort ? byRank(names.indexOf(sort), descending) : (a, b) => a.place - b.place);
     if (lines.map(({ place }) => place).join() !== order) {
+      el.querySelector(".models").scrollTop = 0; // first: later the table is laid out for it
       el.querySelector("tbody").append(...lines.map(({ row }) => row));
-      requestAnimationFrame(() => (el.querySelector(".models").scrollTop = 0));
     }
+    heads().forEach((head, column) =>
+      put(head, "aria-sort", names[column] === sort ? way : "none"));
     const wanted = wordsOf(folded(text));
     for (const line of lines) {
       line.row.hidden = Boolean(scheme && !line.schemes.includes(scheme)) ||

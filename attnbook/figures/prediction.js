@@ -35,7 +35,7 @@ const sketch = {
   show(controls, answer, { right, stops, path }, committed) {
     controls.forEach((slider, place) => {
       slider.value = answer[place];
-      slider.setAttribute("aria-valuetext", stops[answer[place]]);
+      put(slider, "aria-valuetext", stops[answer[place]]);
     });
     const room = WIDE / answer.length;
     const points = answer.map((level, place) =>

@@ -108,7 +108,7 @@ function render({ model, el }) {
     const products = drawn.products.slice(0, d_k).map((means) => means.slice(0, d_k));
 
     const [svg, table] = el.querySelectorAll("svg");
-    svg.setAttribute("class", armOf(divided));
+    put(svg, "class", armOf(divided));
     outline(svg, ".bars", bars.filter(Boolean).join(""));
     outline(svg, ".even", `M${number(across(-1))} 0V${HIGH}M${number(across(1))} 0V${HIGH}`);
     outline(svg, ".limit", curve);

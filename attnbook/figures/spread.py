@@ -131,7 +131,7 @@ class Spread(LiveFigure):
             + svg.path("axis", f"M0 {HIGH}H{WIDE}")
         )
         return (
-            svg.upright("share per standard deviation (dashed)")
+            svg.upright("density per standard deviation (dashed)")
             + svg.panel(plot, WIDE, HIGH, self.words(), arm, ["0.8", "0.4", "0"], names)
             + '<div class="figure-panel figure-keys figure-scores" aria-hidden="true">'
             + f'<div class="figure-ticks">0.8</div>{svg.spans(self.places())}</div>'

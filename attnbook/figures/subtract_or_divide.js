@@ -25,7 +25,7 @@ export default moving(["subtracted", "divisor"], ({ subtracted, divisor }, el) =
   const p = softmax(z);
   const [where, apart, weights] = el.querySelectorAll("svg");
   for (const svg of [where, apart, weights]) {
-    svg.setAttribute("class", armOf(divisor > 1));
+    put(svg, "class", armOf(divisor > 1));
   }
   outline(where, ".dots", dots(z, PLACES));
   outline(apart, ".stems", stems(distances));

@@ -24,9 +24,6 @@ const squares = (rows) => rows
     ? square(CELL * (column + 0.5), CELL * (row + 0.5), 0.94 * CELL * side) : ""))
   .join("");
 
-/** Write a text if it is new: what is written is laid out again. */
-const write = (node, text) => node.textContent === text || (node.textContent = text);
-
 function render({ model, el }) {
   const form = formOf({ model, el });
   const room = el.querySelector(".trained");
@@ -46,18 +43,18 @@ function render({ model, el }) {
       rows = rowsOf(scores, map * LENGTH * (LENGTH + 1) / 2, divides ? 1 : FACTOR);
       outline(room, ".bars", squares(rows));
     }
-    form.querySelector(".switch span").textContent = SWITCHES[how];
-    room.className = `trained ${armOf(divides)}`;
-    room.querySelector("svg").setAttribute("class", armOf(divides));
+    write(form.querySelector(".switch span"), SWITCHES[how]);
+    put(room, "class", `trained ${armOf(divides)}`);
+    put(room.querySelector("svg"), "class", armOf(divides));
     outline(room, ".row", levelBar(0, CELL * (position - 1), CELL * LENGTH, CELL));
     room.querySelectorAll(".trained-letters span, b").forEach((letter, i) =>
       write(letter, line[i % LENGTH].replace(" ", "·")));
     const row = rows[position - 1];
     [...keys.children].forEach((cell, i) => {
       const [bar, , share] = cell.children;
-      cell.className = i === position - 1 ? "here" : i < position ? "seen" : "later";
-      write(share, i < position ? String(percent(row[i])) : "");
-      bar.setAttribute("style", `height:${share.textContent || 0}%`);
+      put(cell, "class", i === position - 1 ? "here" : i < position ? "seen" : "later");
+      write(share, i < position ? String(percent(row[i]) || "") : "");
+      put(bar, "style", `height:${share.textContent || 0}%`);
     });
     const best = row.indexOf(Math.max(...row));
     const change = switched ? head + 1 : 0;

@@ -197,8 +197,8 @@ class TrainedHead(LiveFigure):
             f"{svg.aside('trained-keys', self.cells())}"
             f'<div class="trained-map">{heads}{heads}{drawn}</div></div>'
         ) + svg.remark(
-            "Above: the framed character's weights in percent, on itself and on those before it. "
-            "Below: every character's, a row each; area is weight. A dot is a space; the loss "
+            "Above: the framed character’s weights in percent, on itself and on those before it. "
+            "Below: every character’s, a row each; area is weight. A dot is a space; the loss "
             "is that on other code, in nats."
         )
 
@@ -210,7 +210,7 @@ class TrainedHead(LiveFigure):
             kind = (
                 "here" if place == self.position else "seen" if place < self.position else "later"
             )
-            share = "" if kind == "later" else str(percent(weight))
+            share = "" if kind == "later" else str(percent(weight) or "")
             cells.append(
                 f'<span class="{kind}"><i style="height:{share or 0}%"></i>'
                 f"<b>{shown(symbol)}</b><span>{share}</span></span>"

@@ -32,8 +32,8 @@ def positions_by_divisor(
     >>> from attnbook import plots
     >>> arms = {"1": np.array([[9.0, 0.1], [1.5, 0.1]]), "√dₖ": np.array([[9.0, 0.1], [8.0, 0.1]])}
     >>> figure = plots.positions_by_divisor([1, 64], 16, arms)
-    >>> [text.get_text() for text in figure.axes[0].texts][-2]
-    'all 16 keys'
+    >>> [text.get_text() for text in figure.axes[0].texts][:2]
+    ['1', 'all 16 keys']
     """
     figure, (axes,) = style.panels(height=4.6)
     rules = [style.UNSCALED, style.SCALED, *style.NEUTRAL[2:], style.THIRD]
@@ -43,9 +43,17 @@ def positions_by_divisor(
         style.estimates(axes, widths, means, look)
     style.log_ticks(axes, widths)
     axes.set(xlabel="head width dₖ", ylabel="mean effective positions", ylim=(0, 1.06 * n_keys))
-    ends = [means[-1, 0] for means in positions.values()]
-    names = list(zip(positions, ends, looks, strict=True))
-    style.name_ends(axes, [*names, (f"all {n_keys} keys", n_keys, style.THEORY)])
+    ends = [(f"all {n_keys} keys", n_keys, style.THEORY)]
+    for (text, means), look in zip(positions.items(), looks, strict=True):
+        if means[-1, 0] > n_keys / 4:
+            ends.append((text, means[-1, 0], look))
+            continue
+        # curves that all end near one key have their names where they fall
+        place = np.argmin(np.abs(means[:, 0] - n_keys / 4))
+        point, text = (widths[place], means[place, 0]), text.replace(" ", "\n", 1)
+        side = {"ha": "right"} if look is style.UNSCALED else {}
+        style.name(axes, text, look, point, (-7 if side else 7, -3), **side)
+    style.name_ends(axes, ends)
     return figure
 
 

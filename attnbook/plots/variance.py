@@ -173,7 +173,7 @@ def score_densities(
     >>> points, line, bins = np.array([0.0, 1.0]), np.array([[0.4, 0.2]]), np.array([[0.39, 0.21]])
     >>> figure = plots.score_densities(np.array([64]), points, line, line[0], points, bins)
     """
-    measured_look = _POINTS | {"color": style.GRAYS[0]}
+    measured_look = _POINTS | {"color": style.GRAYS[0], "markersize": 3.5}
     height = 0.6 + 1.7 * len(widths)
     figure, panels = style.panels(len(widths), height=height, sharey=True)
     for axes, width, line, points in zip(panels, widths, exact, measured, strict=True):
@@ -186,7 +186,7 @@ def score_densities(
     top = panels[0]
     style.name(top, "normal", _NORMAL, (grid[at], normal[at]), (-4, -4), ha="right", va="top")
     style.name(top, "exact", style.THEORY, (grid[at], exact[0][at]), (0, 6))
-    side = int(np.argmin(np.abs(centers + 0.63 * grid[-1])))
+    side = int(np.argmin(np.abs(centers + grid[-1] / 2)))
     place = centers[side], measured[0][side]
     style.name(top, "measured", measured_look, place, (-4, 6), ha="right")
     panels[-1].set(xlabel="score (standard deviations)")

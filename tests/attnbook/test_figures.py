@@ -14,7 +14,7 @@ from scipy import stats
 
 from attnbook import figures
 from attnbook.figures import _draws, drag_scores, jacobian, subtract_or_divide
-from attnbook.figures._base import LiveFigure
+from attnbook.figures._base import HERE, LiveFigure, shared_source
 from attnlib import (
     jacobian_norm_squared,
     softmax,
@@ -57,6 +57,14 @@ class TestEveryFigure:
         for name in kind.state:
             with pytest.raises(traitlets.TraitError, match=name):
                 kind(**{name: "nonsense"})
+
+
+def test_modules_share_only_what_one_of_them_uses():
+    shared = shared_source()
+    named = re.findall(r"^(?:const|function) (\w+)", shared, re.MULTILINE)
+    sources = shared + "".join(path.read_text("utf-8") for path in HERE.glob("[a-z]*.js"))
+    assert len(named) > 20
+    assert [name for name in named if len(re.findall(rf"\b{name}\b", sources)) == 1] == []
 
 
 class TestDraws:
