@@ -40,7 +40,7 @@ NOTEBOOKS = "notebooks"
 BINDER = "https://mybinder.org/v2"
 BINDER_HOSTS = {"github.com": "gh", "gitlab.com": "gl"}
 ROOT = Path(__file__).resolve().parent.parent
-MAKERS = ("book", "tools", "attnbook/exercises")
+MAKERS = ("book", "tools", "attnbook", "attnbook/exercises", "attnbook/figures")
 """The folders of the code that makes the notebooks."""
 
 
@@ -179,7 +179,9 @@ def surroundings(book: Book, repository: str) -> bytes:
         (label, target.kind, target.number, target.title, target.page.name)
         for label, target in book.targets.items()
     ]
-    code = sorted(path for folder in MAKERS for path in (ROOT / folder).glob("*.py"))
+    kinds = {".py", ".css"}
+    paths = (path for folder in MAKERS for path in (ROOT / folder).glob("*.*"))
+    code = sorted(path for path in paths if path.suffix in kinds)
     works = book.root.glob("references.bib")
     texts = [path.read_bytes() for path in (*code, *works)]
     return hashlib.sha256(b"".join([repr((repository, pages, labels)).encode(), *texts])).digest()
@@ -232,6 +234,7 @@ def offer_notebooks(
     if error is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
+    plain = reader.with_plots(book_in(Path(app.srcdir)), plain)
     (site / NOTEBOOKS).mkdir(exist_ok=True)
     for name, text in plain.items():
         if f"chapters/{Path(name).stem}" in app.env.found_docs:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -110,11 +111,23 @@ def is_part(some: list[str], whole: list[str]) -> bool:
     return all(number in rest for number in some)
 
 
+def sharpen(shell: Any) -> None:
+    """Show plots with two dots for each pixel of the page, and half as wide: as on the site."""
+    settings = shell.config.InlineBackend
+    settings.figure_formats = {"retina"}
+    settings.print_figure_kwargs = {"bbox_inches": "tight", "dpi": 180}
+    loaded = sys.modules.get("matplotlib_inline.config")  # to import it would load Matplotlib
+    if loaded is not None and loaded.InlineBackend.initialized():
+        loaded.InlineBackend.instance().update_config(shell.config)
+
+
 def follow(name: str) -> Chapter | None:
     """Compare the numbers of a notebook's text with what its cells compute from now on."""
     from IPython import get_ipython
 
     shell, path = get_ipython(), Path(f"{name}.ipynb").resolve()
+    if shell is not None:
+        sharpen(shell)
     if shell is None or not (path.parent / ORIGINAL / path.name).is_file():
         print(f"The numbers of the text are not compared: {ORIGINAL}/{path.name} is not here.")
         return None

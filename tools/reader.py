@@ -11,7 +11,8 @@ Text is the chapter's in plain Markdown: a box becomes a quotation with its titl
 the site stays closed, a term becomes its words, a reference the number that the site shows, another
 chapter a link to its notebook. What has no such form is refused. Code is the chapter's, but for the
 solutions: of each the notebook has a stub, and below it, closed, text and code. The first cell lets
-`book.reading` compare the numbers of the text with what the reader computes.
+`book.reading` compare the numbers of the text with what the reader computes. Before a cell runs,
+its figure is a still picture, which `tools.stills` makes.
 
 On Colab the first cell fetches the book. It needs the address of the repository: the environment
 variable ``REPOSITORY_URL`` or ``repository.url`` in ``_config.yml``. With none set the cell has a
@@ -45,7 +46,7 @@ from book.numbers import Binding, Notebook, Passage  # noqa: E402
 from book.plain import Plain, PlainError, capital, quoted  # noqa: E402
 from book.reading import ORIGINAL  # noqa: E402
 from book.stored import KERNEL, LANGUAGE  # noqa: E402
-from tools import practice  # noqa: E402
+from tools import practice, stills  # noqa: E402
 
 FOLDER = "notebooks"
 BRANCH = "colab"
@@ -181,7 +182,10 @@ class ForReader(Plain):
                 if text:
                     yield v4.new_markdown_cell(text, id=cell.id)
             else:
-                yield v4.new_code_cell(cell.source, id=cell.id, metadata=folded(cell))
+                shown = stills.outputs(cell, result=told is not None)
+                yield v4.new_code_cell(
+                    cell.source, id=cell.id, metadata=folded(cell), outputs=shown
+                )
                 caption = self.caption(cell)
                 if caption and told is None:
                     yield v4.new_markdown_cell(caption, id=f"{cell.id}-caption")
@@ -325,13 +329,27 @@ def configured(root: Path) -> str:
     return str(yaml.safe_load(text).get("repository", {}).get("url") or "")
 
 
+def with_plots(book: Book, made: dict[str, str]) -> dict[str, str]:
+    """Return the texts of notebooks with the plots that the last build has drawn."""
+    drawn = dict(made)
+    for page in offered(book):
+        pictures = stills.computed(page, book.root) if page.path.name in made else {}
+        if pictures:
+            notebook = nbformat.reads(made[page.path.name], as_version=4)
+            stills.illustrate(notebook, pictures)
+            drawn[page.path.name] = nbformat.writes(notebook) + "\n"
+    return drawn
+
+
 def main(root: Path = ROOT) -> int:
     """Write the notebooks, and return the process's exit status."""
     try:
-        made = notebooks(Book(root), repository_address(os.environ, configured(root)))
+        book = Book(root)
+        made = notebooks(book, repository_address(os.environ, configured(root)))
     except PlainError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    made = with_plots(book, made)
     (root / FOLDER / ORIGINAL).mkdir(parents=True, exist_ok=True)
     for name, text in made.items():
         path, original = root / FOLDER / name, root / FOLDER / ORIGINAL / name

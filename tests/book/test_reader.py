@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import os
 import posixpath
 import re
+import struct
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,13 +26,15 @@ from book.markdown import COMMENT
 from book.model import Book
 from book.plain import PlainError
 from tests.book.notebooks import BOOK, ROOT, WITHOUT_PLAIN_FORM, code, notebook, write_book
-from tools import practice, reader
+from tools import practice, reader, stills
 from tools.reader import ForReader, main
 
 STEMS = [page.stem for page in BOOK.notebooks]
 # Not the pattern by which the converter itself refuses.
 RAW = re.compile(r":::|```\{|\{[a-z][\w:.-]*\}`|^[> ]*\([\w-]+\)=|^[> ]*:\w+:", re.MULTILINE)
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
+XHTML = "http://www.w3.org/1999/xhtml"
+SVG = "http://www.w3.org/2000/svg"
 ADDRESS = "https://github.com/someone/some-book"
 
 
@@ -83,6 +89,73 @@ def test_a_notebook_runs_its_chapters_code_and_shows_nothing_raw(stem: str) -> N
         texts.append(COMMENT.sub("", cell.source) if cell.cell_type == "markdown" else caption)
     assert not [text for text in shown if "<!--" in text]
     assert formulas(shown) == formulas(texts)
+
+
+PICTURE = re.compile(r'<img alt="([^"]+)" width="\d+" src="data:image/svg\+xml;base64,([^"]+)">')
+
+
+def pictures(book: NotebookNode) -> dict[str, str]:
+    """Return what the code cells of a notebook store."""
+    return {
+        cell.id: "".join(each.data["text/html"] for each in cell.outputs)
+        for cell in book.cells
+        if cell.cell_type == "code"
+    }
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_a_figure_has_a_still_picture_before_it_runs(stem: str) -> None:
+    made = pictures(stored(stem))
+    asked = False  # below a prediction, up to the next text, nothing is told
+    for cell in chapter(stem).cells:
+        shown = made.get(cell.id, "")
+        tags = set(cell.metadata.get("tags", []))
+        figure = cell.metadata.get("mystnb", {}).get("figure")
+        moving = "live-figure" in str(cell.get("outputs", ""))
+        if cell.cell_type == "markdown":
+            asked = False
+        elif tags & {"predict", "ask"}:
+            assert shown == f"<p><em>{stills.ANSWER}</em></p>"
+            asked = "predict" in tags
+        elif asked:
+            assert shown in {"", f"<p><em>{stills.AFTER}</em></p>"}
+        elif moving and cell.id in made:
+            ((words, data),) = PICTURE.findall(shown)
+            assert len(words) > len("a sentence")
+            assert stills.MOVES in shown
+            root = ET.fromstring(base64.b64decode(data))  # noqa: S314
+            drawn = {part.tag for part in root.iter()}
+            assert {f"{{{SVG}}}foreignObject", f"{{{XHTML}}}style"} <= drawn
+            assert not {f"{{{XHTML}}}svg", f"{{{XHTML}}}form"} & drawn
+        elif figure and cell.id in made:
+            assert stills.DRAW in shown
+            assert html.escape(cell.metadata["mystnb"]["image"]["alt"]) in shown
+        elif cell.id in made:
+            assert shown == ""
+    assert len(branch()[f"notebooks/{stem}.ipynb"]) < 500_000
+
+
+def png(width: int, height: int) -> bytes:
+    """Return the head of a PNG, which says how large it is."""
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height)
+
+
+def test_a_plot_of_the_last_build_takes_the_place_of_its_words() -> None:
+    cell = nbformat.from_dict(FIGURE)
+    cell.id = "plot"
+    cell.metadata["mystnb"]["image"] = {"alt": "It rises."}
+    made = nbformat.v4.new_notebook(cells=[cell])
+    cell.outputs = stills.outputs(cell, result=False)
+    assert "It rises." in pictures(made)["plot"]
+    stills.illustrate(made, {"other": ""})
+    assert stills.DRAW in pictures(made)["plot"]
+    stills.illustrate(made, {"plot": base64.b64encode(png(848, 400)).decode()})
+    assert pictures(made)["plot"].startswith(
+        '<img alt="It rises." width="424" src="data:image/png;base64,'
+    )
+    cell.outputs = stills.outputs(cell, result=True)
+    stills.illustrate(made, {"plot": base64.b64encode(png(848, 400)).decode()})
+    assert pictures(made)["plot"] == f"<p><em>{stills.AFTER}</em></p>"
 
 
 def test_every_notebook_of_the_branch_links_others_of_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ from nbformat import v4
 
 from book import reading
 from book.reading import ORIGINAL, SHOWN, Chapter
-from tests.book.notebooks import BOOK
+from tests.book.notebooks import BOOK, ROOT
 from tools import reader
 
 CELLS = {"first": "width = 64\nroot = width**0.5", "second": "rows = [root] * 7"}
@@ -148,3 +149,23 @@ def test_a_kernel_says_it_below_the_cell_that_a_reader_changed(tmp_path: Path) -
     }
     assert any("your run gives 1999: “" in text for text in said.pop(name))
     assert not [text for texts in said.values() for text in texts if "your run gives" in text]
+
+
+PLOT = """import matplotlib.pyplot as plt
+plt.figure(figsize=(4, 2), dpi=180)
+plt.plot([0, 1])
+plt.show()"""
+
+
+def test_plots_are_sharp_and_half_as_wide_as_their_dots() -> None:
+    sources = ["from book import reading\nreading.follow('nowhere')"]
+    sources += ["import sys\nprint('matplotlib' in sys.modules)", PLOT]
+    made = v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources])
+    where = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(made, timeout=120, kernel_name="python3", resources=where).execute()
+    assert made.cells[1].outputs[0].text == "False\n"
+    (shown,) = made.cells[2].outputs
+    content = base64.b64decode(shown.data["image/png"])
+    dots = int.from_bytes(content[16:20], "big")
+    assert 600 < dots < 720, "four inches at 180 dots"
+    assert shown.metadata["image/png"]["width"] == dots // 2

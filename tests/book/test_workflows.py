@@ -151,7 +151,7 @@ def test_the_generated_notebooks_are_the_one_commit_of_a_branch(tmp_path: Path) 
     assert job["needs"] == ["publish"], "only on the main branch and after the tests"
     assert "if" not in job, "a condition could run it although publishing was left out"
     make, push = commands(job)
-    assert make == "make notebooks practice"
+    assert make == "make book notebooks practice", "the plots come from the build"
 
     def git(*arguments: str, folder: Path = tmp_path) -> str:
         return run("git", *arguments, cwd=folder)
