@@ -39,11 +39,11 @@ book: $(VENV)/.book ## build the site in _build/html
 archive: book ## the site as one zip that opens from a disk, linked on the site
 	$(RUN) tools/downloads.py
 
-pdf: book $(VENV)/.test ## the book as one PDF, linked on the site
+pdf: book $(VENV)/.test ## the book as a PDF, and its reference of functions as another, linked on the site
 	$(RUN) tools/pdf.py
 
-# The archive comes last, so that it holds the PDF.
-downloads: pdf ## the PDF and the zip
+# The archive comes last, so that it holds the PDFs.
+downloads: pdf ## the PDFs and the zip
 	$(RUN) tools/downloads.py
 
 slides: export SLIDES_OUT = $(OUT)

@@ -336,7 +336,10 @@ def visit_display(translator: HTML5Translator, node: nodes.math_block) -> None:
 
 def keep_together(node: nodes.math) -> None:
     """Let a formula keep the comma behind it, which browsers would put on a line of its own."""
-    following = node.next_node(descend=False, siblings=True)
+    last: nodes.Node = node
+    while isinstance(last.parent, nodes.emphasis | nodes.strong) and last is last.parent[-1]:
+        last = last.parent
+    following = last.next_node(descend=False, siblings=True)
     if isinstance(following, nodes.Text) and (found := AFTER.match(following)):
         node["after"] = found[0]
         # not by replace, which takes the first text that says the same

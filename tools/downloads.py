@@ -2,9 +2,9 @@
 
     python tools/downloads.py        packs _build/html into _build/why-attention-divides.zip
 
-The pages in the archive open from a disk. It is put on the site as well, and so is the PDF that
-``tools/pdf.py`` makes; only then is either linked, in the line below the titles that
-``_ext/launch_buttons.py`` writes. The archive holds the PDF if there is one, but not itself, and
+The pages in the archive open from a disk. It is put on the site as well, and so are the PDFs that
+``tools/pdf.py`` makes; only then is any of them linked, in the line below the titles that
+``_ext/launch_buttons.py`` writes. The archive holds the PDFs if there are any, but not itself, and
 its pages do not link it. A page on a disk would show the text of a notebook that it links, not save
 it, so the pages in the archive hold their notebooks.
 """
@@ -24,8 +24,12 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 NAME = "why-attention-divides"
-ARCHIVE, PDF = f"{NAME}.zip", f"{NAME}.pdf"
-KINDS = {PDF: "The book as a PDF", ARCHIVE: "The site as a zip"}
+ARCHIVE, PDF, REFERENCE = f"{NAME}.zip", f"{NAME}.pdf", f"{NAME}-reference.pdf"
+KINDS = {
+    PDF: "The book as a PDF",
+    REFERENCE: "Its reference as a PDF",
+    ARCHIVE: "The site as a zip",
+}
 """The files of the whole book, and the words of their links."""
 # Of the builder alone: what it compares the next build with.
 NOT_PACKED = {".buildinfo", ARCHIVE}
@@ -111,7 +115,7 @@ def pack(site: Path, archive: Path) -> int:
 def make(site: Path) -> Path:
     """Pack a site beside its folder, and put the archive on the site."""
     archive = site.parent / ARCHIVE
-    link(site, {PDF})
+    link(site, {PDF, REFERENCE})
     pack(site, archive)
     shutil.copyfile(archive, site / ARCHIVE)
     link(site)

@@ -1,12 +1,15 @@
-"""Print the built site as one PDF with a title page, contents and bookmarks.
+"""Print the built site as two PDFs with a title page, contents and bookmarks.
 
-    python tools/pdf.py        makes _build/why-attention-divides.pdf from _build/html
+    python tools/pdf.py        makes them from _build/html, beside it
+
+``why-attention-divides.pdf`` is the book. The reference of functions, a third of all pages, is
+``why-attention-divides-reference.pdf``, so that you need not print it with the book.
 
 The articles of all pages become one page, in the order of ``_toc.yml``, on which links between
 chapters lead from one place to another. Chromium prints it twice: the first time tells on which
 page everything begins, the second has those numbers in its contents. Figures that move are printed
-as they are before anyone touches them, and everything folded is open, solutions included. The PDF
-is put on the site too, whose pages then link it.
+as they are before anyone touches them, and everything folded is open, solutions included. Both
+PDFs are put on the site too, whose pages then link them.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 from attnlib import __version__  # noqa: E402
 from book import model as book_model  # noqa: E402
 from tools.chromium import find_chromium  # noqa: E402
-from tools.downloads import PDF, SITE, link, sized  # noqa: E402
+from tools.downloads import PDF, REFERENCE, SITE, link, sized  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -88,6 +91,19 @@ def pages(book: book_model.Book) -> Iterator[Chapter]:
     for page in book.pages:
         yield Chapter(page.name, page.part if page.part != part else "")
         part = page.part
+
+
+def is_reference(chapter: Chapter) -> bool:
+    """Say whether a page belongs to the reference of functions.
+
+    Examples
+    --------
+    >>> is_reference(Chapter("chapters/reference/scores"))
+    True
+    >>> is_reference(Chapter("chapters/references"))
+    False
+    """
+    return f"{chapter.name}/".startswith("chapters/reference/")
 
 
 def absolute_styles(sheet: str, base: str) -> str:
@@ -285,19 +301,31 @@ def print_page(browser: Browser, markup: str, folder: Path, target: Path) -> Non
     page.close()
 
 
-def make(browser: Browser, site: Path, chapters: Sequence[Chapter], target: Path) -> None:
-    """Print some pages of a site into a PDF."""
+def squeeze(source: Path, target: Path) -> None:
+    """Write a PDF with its objects in compressed streams, to about a third of its size."""
+    import pikepdf
+
+    with pikepdf.open(source) as printed:
+        printed.save(target, object_stream_mode=pikepdf.ObjectStreamMode.generate)
+
+
+def make(
+    browser: Browser, site: Path, chapters: Sequence[Chapter], target: Path, part: str = ""
+) -> None:
+    """Print some pages of a site into a PDF, whose title may name which part of the book it is."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    title = config["title"]
+    title = f"{config['title']}: {part}" if part else config["title"]
     opening = title_page(title, config["author"], __version__)
     book = Merger(site, chapters).book()
     with tempfile.TemporaryDirectory() as work:
         numbers: dict[str, int] = {}
         for _pass in ("where everything is", "with the numbers"):
-            print_page(browser, whole(book, opening, title, numbers), Path(work), target)
-            known, numbers = numbers, page_numbers(target)
+            printed = Path(work, "printed.pdf")
+            print_page(browser, whole(book, opening, title, numbers), Path(work), printed)
+            known, numbers = numbers, page_numbers(printed)
         if any(known.get(entry.target) != numbers.get(entry.target) for entry in book.entries):
             raise ValueError("the numbers of the contents have moved what they number")
+        squeeze(printed, target)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -313,15 +341,21 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write("the PDF needs a Chromium or Chrome, and none was found\n")
         return 1
     is_root = sys.platform != "win32" and os.geteuid() == 0
-    target = SITE.parent / PDF
+    chapters = list(pages(book_model.Book(ROOT)))
+    parts = {
+        PDF: ("", [chapter for chapter in chapters if not is_reference(chapter)]),
+        REFERENCE: ("reference", [chapter for chapter in chapters if is_reference(chapter)]),
+    }
     with sync_playwright() as playwright:
         options = ["--no-sandbox"] if is_root else []
         browser = playwright.chromium.launch(executable_path=executable, args=options)
-        make(browser, SITE, list(pages(book_model.Book(ROOT))), target)
+        for name, (part, printed) in parts.items():
+            target = SITE.parent / name
+            make(browser, SITE, printed, target, part)
+            shutil.copyfile(target, SITE / name)
+            sys.stdout.write(f"wrote {target}, {sized(target.stat().st_size)}\n")
         browser.close()
-    shutil.copyfile(target, SITE / PDF)
     link(SITE)
-    sys.stdout.write(f"wrote {target}, {sized(target.stat().st_size)}\n")
     return 0
 
 

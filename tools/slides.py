@@ -48,6 +48,17 @@ def words(element: object) -> str:
     return " ".join(element.get_text().split())
 
 
+def sortable(label: str) -> str:
+    """Return the number of a figure so that names sort as the figures do.
+
+    Examples
+    --------
+    >>> sortable("4.2"), sortable("11.1"), sortable("3")
+    ('04-02', '11-01', '03')
+    """
+    return "-".join(part.zfill(2) for part in label.split("."))
+
+
 def plots(page: Path) -> Iterator[Plot]:
     """Give the plots of a built page that have a caption."""
     article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
@@ -57,7 +68,7 @@ def plots(page: Path) -> Iterator[Plot]:
             continue
         label = words(number).removeprefix("Fig.").strip()
         yield Plot(
-            name=f"{label}-{figure['id'].removeprefix('fig-')}",
+            name=f"{sortable(label)}-{figure['id'].removeprefix('fig-')}",
             chapter=words(article.h1).removesuffix("#").strip(),
             caption=words(figure.select_one(".caption-text")),
             shows=image["alt"],

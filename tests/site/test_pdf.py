@@ -50,6 +50,28 @@ DOT = bytes.fromhex(
 )
 
 
+STARTS = r"""() => {
+  const found = [];
+  for (const block of document.querySelectorAll("article :is(p, li, td, dd, figcaption)")) {
+    const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    const end = (text, from, to) => {
+      const range = document.createRange();
+      range.setStart(text, from);
+      range.setEnd(text, to);
+      return [...range.getClientRects()].at(-1);
+    };
+    for (let text, before; (text = walker.nextNode()); before = text) {
+      if (!before || !/^[.,;:!?)]/.test(text.data) || !/\S$/.test(before.data)) continue;
+      const mark = end(text, 0, 1);
+      const last = end(before, before.length - 1, before.length);
+      if (mark && last && mark.left < last.left - 1) found.push(block.textContent.slice(0, 60));
+    }
+  }
+  return found;
+}"""
+"""The texts in which a line starts with a punctuation mark that follows a word or a formula."""
+
+
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a site of three pages."""
@@ -72,6 +94,13 @@ def test_the_pdf_has_the_pages_of_the_book() -> None:
     found = list(pages(BOOK))
     assert [page.name for page in found] == [page.rsplit(".", 1)[0] for page in PAGES]
     assert [page.part for page in found if page.part] == [part["caption"] for part in toc["parts"]]
+
+
+def test_the_reference_is_a_part_by_itself() -> None:
+    found = [page.name for page in pages(BOOK) if pdf.is_reference(page)]
+    assert found[0] == "chapters/reference"
+    assert "chapters/reference/softmax" in found
+    assert "chapters/references" not in found
 
 
 def test_pages_become_one_whose_links_stay_inside(sample: Path) -> None:
@@ -126,6 +155,9 @@ def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
 ) -> None:
     target = tmp_path / "book.pdf"
     pdf.make(browser, sample, SAMPLE, target)
+    data = target.read_bytes()
+    assert b"/ObjStm" in data, "most objects are in compressed streams"
+    assert b"/StructElem" not in data, "the tags, of which there are most, as well"
     reader = PdfReader(target)
     texts = [" ".join(page.extract_text().split()) for page in reader.pages]
     assert texts[0].startswith("Why attention divides by")
@@ -188,10 +220,30 @@ def test_a_chapter_of_the_site_fits_on_paper(site: Path, browser: Browser, tmp_p
           [...document.querySelectorAll(`.printed-page > article > section ${below}`)]
             .map((section) => getComputedStyle(section).page))"""
     )
+    split = page.evaluate(
+        """() => [...document.querySelectorAll(".admonition:has(> .admonition-title)")]
+          .filter((box) => !box.matches(".exercise, .solution, :has(.cell, figure, pre, table)"))
+          .filter((box) => getComputedStyle(box).breakInside !== "avoid").length"""
+    )
+    rules = page.evaluate(
+        """() => [...document.querySelectorAll("article section section section")]
+          .filter((section) => getComputedStyle(section).borderLeftStyle === "solid")
+          .map((section) => section.parentElement.id)"""
+    )
+    alone = page.evaluate(STARTS)
+    page.evaluate(
+        "() => document.querySelectorAll('.math-kept').forEach((one) => one.replaceWith("
+        "one.firstElementChild, Object.assign(document.createElement('p'), {textContent: '.'})))"
+    )
+    page_alone = page.evaluate(STARTS)
     time = page.evaluate("getComputedStyle(document.querySelector('.time'), '::before').content")
     page.close()
     assert wide == []
     assert broken == 0
+    assert split == 0, "small boxes stay whole"
+    assert alone == [], "no line begins with a mark that belongs to the line before it"
+    assert page_alone, "and it would be noticed"
+    assert set(rules) == {"chapters-01_puzzle--deeper"}, "a rule beside what is deeper"
     # the words at the heads of pages follow the model of the book; the summary has none
     puzzle, summary = (BOOK.page(chapter.name) for chapter in chapters)
     parts = [block.title for block in puzzle.sections if block.level == 2]

@@ -34,8 +34,8 @@ def small_site(root: Path, page: str = PAGE) -> Path:
 
 def test_a_plot_is_on_white_and_has_its_words(tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
-    assert slides.write(small_site(tmp_path / "site"), out) == ["1.2-a.png"]
-    with Image.open(out / "1.2-a.png") as picture:
+    assert slides.write(small_site(tmp_path / "site"), out) == ["01-02-a.png"]
+    with Image.open(out / "01-02-a.png") as picture:
         assert picture.mode == "RGB"
         assert picture.getpixel((0, 0)) == (255, 0, 0)
         assert picture.getpixel((3, 1)) == (255, 255, 255)
@@ -55,6 +55,10 @@ def test_every_plot_of_the_book_is_written(site: Path, tmp_path: Path) -> None:
         for figure in pages.parse(path).select("article figure:has(figcaption) img")
     ]
     assert len(names) == len(figures) == len(set(names))
+    numbered = [
+        name for name in names if name[2:6].strip("-0123456789") == "" and name[3].isdigit()
+    ]
+    assert numbered == sorted(numbered), "in the order of the chapters"
     assert {path.name for path in tmp_path.iterdir()} == {*names, slides.LIST}
     said = (tmp_path / slides.LIST).read_text(encoding="utf-8")
     assert all(figure["alt"] in said for figure in figures)
