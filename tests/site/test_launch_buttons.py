@@ -24,7 +24,7 @@ from tests.book.building import run
 from tests.book.notebooks import BOOK, ROOT, notebook, write_contents
 from tests.book.test_practice import BIBLIOGRAPHY, chapter
 from tests.site import pages
-from tools import downloads, practice, reader
+from tools import downloads, practice, reader, stills
 from tools.downloads import ARCHIVE, NAME, PDF
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
     made = nbformat.read(saved, as_version=4)
     wanted = nbformat.reads(plain()[Path(name).name], as_version=4)
     assert [cell.source for cell in made.cells[2:]] == [cell.source for cell in wanted.cells[2:]]
+    shown = [each.data["text/plain"] for cell in made.cells for each in cell.get("outputs", ())]
+    assert not [words for words in shown if words.startswith(stills.DRAW)], "the build drew it"
 
 
 @pytest.fixture
