@@ -187,6 +187,18 @@ def test_each_formula_takes_the_comma_behind_itself() -> None:
     assert [part.astext() for part in line] == ["n", ", or ", "m", " or ", "p"]
 
 
+def test_a_formula_that_ends_bold_words_takes_the_comma_behind_them() -> None:
+    """And no formula in their midst does."""
+    first, last = nodes.math("", "m"), nodes.math("", "n")
+    bold = nodes.strong("", "", first, nodes.Text(" of "), last)
+    line = nodes.paragraph("", "", bold, nodes.Text(", or so"))
+    keep_together(first)
+    keep_together(last)
+    assert last["after"] == ","
+    assert "after" not in first
+    assert line.astext() == "m of n or so"
+
+
 @pytest.mark.parametrize("name", ["chapters/05_divisor.html", "chapters/critical_scale.html"])
 def test_a_column_that_a_formula_names_is_named_in_words_too(site: Path, name: str) -> None:
     heads = parse(site / name).select("th.head")
