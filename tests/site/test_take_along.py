@@ -77,6 +77,11 @@ COVERED = """(row) => {
   return Math.max(...above.map((part) => part.getBoundingClientRect().bottom)) -
     row.getBoundingClientRect().top;
 }"""
+# Whether a row, which ends at the edge of the figure, makes it something that scrolls sideways.
+WIDENS = """(row) => {
+  const output = row.closest(".output");
+  return output !== null && output.scrollWidth > output.clientWidth;
+}"""
 OPEN = "() => document.querySelectorAll('details').forEach((box) => { box.open = true; })"
 ELEMENTS = "document.querySelectorAll('img, script, iframe, [onerror]').length"
 
@@ -493,11 +498,13 @@ class TestTheRow:
                 for row in shown:
                     assert row.bounding_box()["height"] <= 44
                     assert row.evaluate(COVERED) <= 1
+                    assert not row.evaluate(WIDENS)
                     for button in row.locator("button").all():
                         box = button.bounding_box()
                         assert min(box["width"], box["height"]) >= 44
                 seen.page.locator(".take button").last.click()
                 assert seen.page.evaluate(STICKING_OUT) == []
+                seen.page.evaluate("scrollTo(0, 0)")  # where the header covers no button
                 found = violations(seen.page)
                 assert found == [], f"{width} px: {found}"
 
