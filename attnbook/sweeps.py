@@ -22,6 +22,7 @@ import numpy as np
 
 from attnlib import group_mean, optimizers, scaling, training
 from attnlib._progress import progress_bar
+from attnlib._threads import on_one_thread
 from attnlib._validation import real_number, whole_number
 from attnlib.scaling import (
     ScalingRule,
@@ -369,8 +370,6 @@ def _run_group(
     folder: Path | None,
 ) -> list[_Result]:
     """Return the results of settings that see the same data, from their files if there are any."""
-    from threadpoolctl import threadpool_limits
-
     identities = [
         _identity(setting, seed, rule, code) for setting, rule in zip(settings, rules, strict=True)
     ]
@@ -380,8 +379,7 @@ def _run_group(
         return results
     first = settings[0]
     learners = [settings[place].learner(rules[place]) for place in missing]
-    # The matrices are small: threads of BLAS would only wait for each other.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with on_one_thread():
         runs = train_together(
             seed,
             learners,

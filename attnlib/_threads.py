@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
 
@@ -88,6 +88,11 @@ if hasattr(os, "register_at_fork"):  # a child has the parent's pool, but not it
 def n_threads() -> int:
     """Return how many threads NumPy's matrix products use, so that one setting rules both."""
     return _products.count()
+
+
+def on_one_thread() -> AbstractContextManager[None]:
+    """Let products of small matrices run on one thread, as others would only wait for it."""
+    return _products.held_to_one()
 
 
 def share_out(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from attnbook.chapters.estimates import mean_and_error
 from attnlib import effective_positions, sample_row_statistics, scaling, softmax
+from attnlib._threads import on_one_thread
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
 from attnlib.training import Learner, loss_and_gradients, train_together
 
@@ -59,7 +59,7 @@ def trained_heads(
     looks: dict[tuple[str, int], list[dict[str, float]]] = {
         (name, when): [] for name in learners for when in (0, steps)
     }
-    with threadpool_limits(1, user_api="blas"):  # small matrices: threads would only wait
+    with on_one_thread():
         for seed in seeds:
             sequence = np.random.SeedSequence(seed).spawn(1)[0]
             tags = draw_tags(task, np.random.default_rng(sequence))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from threadpoolctl import threadpool_info
 
 import attnlib
 from attnbook import sweeps
@@ -35,7 +35,15 @@ from attnbook.sweeps import (
     tune_rates,
 )
 from attnlib import scaling
-from attnlib.training import Adam, GroupMeanTask, Sgd, reference_losses, steps_to_loss, train
+from attnlib.training import (
+    Adam,
+    GroupMeanTask,
+    Sgd,
+    reference_losses,
+    steps_to_loss,
+    train,
+    train_together,
+)
 from tools import sweep as command
 
 TABLE = Path(attnlib.__file__).parents[1] / "data" / "ablation.json"
@@ -255,15 +263,17 @@ def test_a_sweep_shows_one_bar_and_computes_in_one_thread(tmp_path, monkeypatch)
     monkeypatch.setattr("sys.stderr", shown)
     monkeypatch.setattr("attnlib._progress.PATIENCE", 0)
 
-    def limited(**options):
-        limits.append(options)
-        return contextlib.nullcontext()
+    def noted(*arguments, **options):
+        limits.append(
+            {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+        )
+        return train_together(*arguments, **options)
 
-    monkeypatch.setattr("threadpoolctl.threadpool_limits", limited)
+    monkeypatch.setattr(sweeps, "train_together", noted)
     run_settings(SHORT[:1], [77], cache=tmp_path / "a" / "b")
     assert "runs" in shown.getvalue()
     assert "seed 77" not in shown.getvalue()
-    assert limits == [{"limits": 1, "user_api": "blas"}]
+    assert limits == [{1}]
 
 
 @pytest.mark.not_for_mutants

@@ -468,6 +468,8 @@ def test_threads_are_as_many_as_the_products_use(monkeypatch):
         assert _threads.n_threads() == 1
     monkeypatch.setattr(_threads, "_blas", lambda: None)
     assert _threads.n_threads() == 1  # where nobody can tell
+    with _threads.on_one_thread():
+        pass
     assert _threads.share_out(list, [1, 2, 3], 2) == [[1, 3], [2]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import html
 import os
@@ -101,6 +102,22 @@ def pictures(book: NotebookNode) -> dict[str, str]:
         for cell in book.cells
         if cell.cell_type == "code"
     }
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_the_name_that_compares_the_numbers_is_the_first_cells_alone(stem: str) -> None:
+    """Six chapters import the module `chapter`, which was the name before."""
+    *_, setup = (cell.source for cell in stored(stem).cells if cell.id == "setup")
+    assert "notebook = follow(" in setup
+    for source in sources(chapter(stem), "code"):
+        for node in ast.walk(ast.parse(source)):
+            names = {getattr(node, name, None) for name in ("name", "asname")}
+            names |= (
+                {node.id}
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+                else set()
+            )
+            assert "notebook" not in names, source
 
 
 @pytest.mark.parametrize("stem", STEMS)
