@@ -22,7 +22,6 @@ import numpy as np
 
 from attnlib import group_mean, optimizers, scaling, training
 from attnlib._progress import progress_bar
-from attnlib._threads import on_one_thread
 from attnlib._validation import real_number, whole_number
 from attnlib.scaling import (
     ScalingRule,
@@ -379,15 +378,14 @@ def _run_group(
         return results
     first = settings[0]
     learners = [settings[place].learner(rules[place]) for place in missing]
-    with on_one_thread():
-        runs = train_together(
-            seed,
-            learners,
-            task=first.task,
-            steps=first.steps,
-            record_at=first.record_at,
-            progress=False,
-        )
+    runs = train_together(
+        seed,
+        learners,
+        task=first.task,
+        steps=first.steps,
+        record_at=first.record_at,
+        progress=False,
+    )
     for place, run in zip(missing, runs, strict=True):
         results[place] = _summary(run)
         if folder is not None:

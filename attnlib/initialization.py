@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib import scaling
+from attnlib._threads import on_one_thread
 from attnlib._validation import float_array, generator, real_number, whole_number
 
 __all__ = [
@@ -689,9 +690,10 @@ def sample_logit_variances(
     n_tokens = whole_number("n_tokens", n_tokens, least=2)
     rule = scaling.scaling_rule(plan.scale)
     draws = np.empty((n_draws, len(AttentionVariances._fields)))
-    for draw in draws:
-        tokens = sample_tokens(n_tokens, width, token_cosine=token_cosine, rng=rng)
-        draw[:] = _variances_of(tokens, sample_projections(plan, width, d_k, rng=rng), rule)
+    with on_one_thread():
+        for draw in draws:
+            tokens = sample_tokens(n_tokens, width, token_cosine=token_cosine, rng=rng)
+            draw[:] = _variances_of(tokens, sample_projections(plan, width, d_k, rng=rng), rule)
     errors = draws.std(axis=0, ddof=1) / math.sqrt(n_draws)
     return MeasuredVariances(
         mean=AttentionVariances(*draws.mean(axis=0).tolist()),

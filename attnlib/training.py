@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from attnlib._progress import progress_bar
+from attnlib._threads import on_one_thread
 from attnlib._validation import float_array, generator, real_number, whole_number
 from attnlib.group_mean import (
     Batch,
@@ -510,14 +511,15 @@ def train_together(
     test = draw_batch(sizes, tags, count, source, dtype=dtype)
     trainings = [_Training(learner, sizes, for_weights, dtype) for learner in learners]
     source = np.random.default_rng(for_batches)
-    for step in progress_bar(range(n_steps + 1), f"seed {number}", shown=progress):
-        if step in measured:
-            for training in trainings:
-                training.measure(test)
-        if step < n_steps:
-            batch = draw_batch(sizes, tags, batch_size, source, dtype=dtype)
-            for training in trainings:
-                training.step(batch)
+    with on_one_thread():
+        for step in progress_bar(range(n_steps + 1), f"seed {number}", shown=progress):
+            if step in measured:
+                for training in trainings:
+                    training.measure(test)
+            if step < n_steps:
+                batch = draw_batch(sizes, tags, batch_size, source, dtype=dtype)
+                for training in trainings:
+                    training.step(batch)
     matches = matching_tokens(sizes, test)[:N_PROBES]
     return [training.run(number, np.array(measured), matches) for training in trainings]
 

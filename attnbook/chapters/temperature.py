@@ -8,7 +8,6 @@ import numpy as np
 
 from attnbook.chapters.estimates import mean_and_error
 from attnlib import effective_positions, sample_row_statistics, scaling, softmax
-from attnlib._threads import on_one_thread
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
 from attnlib.training import Learner, loss_and_gradients, train_together
 
@@ -59,17 +58,16 @@ def trained_heads(
     looks: dict[tuple[str, int], list[dict[str, float]]] = {
         (name, when): [] for name in learners for when in (0, steps)
     }
-    with on_one_thread():
-        for seed in seeds:
-            sequence = np.random.SeedSequence(seed).spawn(1)[0]
-            tags = draw_tags(task, np.random.default_rng(sequence))
-            batch = draw_batch(task, tags, 512, np.random.default_rng([909, seed]))
-            for when in (0, steps):
-                runs = train_together(
-                    seed, [*learners.values()], steps=when, record_at=[when], progress=False
-                )
-                for (name, learner), run in zip(learners.items(), runs, strict=True):
-                    looks[name, when].append(_head_statistics(run.parameters, learner, task, batch))
+    for seed in seeds:
+        sequence = np.random.SeedSequence(seed).spawn(1)[0]
+        tags = draw_tags(task, np.random.default_rng(sequence))
+        batch = draw_batch(task, tags, 512, np.random.default_rng([909, seed]))
+        for when in (0, steps):
+            runs = train_together(
+                seed, [*learners.values()], steps=when, record_at=[when], progress=False
+            )
+            for (name, learner), run in zip(learners.items(), runs, strict=True):
+                looks[name, when].append(_head_statistics(run.parameters, learner, task, batch))
     return {
         key: {what: _over_seeds([look[what] for look in seen]) for what in seen[0]}
         for key, seen in looks.items()

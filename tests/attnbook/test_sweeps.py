@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from threadpoolctl import threadpool_info
 
 import attnlib
 from attnbook import sweeps
@@ -42,7 +41,6 @@ from attnlib.training import (
     reference_losses,
     steps_to_loss,
     train,
-    train_together,
 )
 from tools import sweep as command
 
@@ -257,23 +255,14 @@ def test_how_many_processes():
         assert sweeps._checked_jobs(n_jobs) == n_jobs
 
 
-def test_a_sweep_shows_one_bar_and_computes_in_one_thread(tmp_path, monkeypatch):
-    shown, limits = io.StringIO(), []
+def test_a_sweep_shows_one_bar(tmp_path, monkeypatch):
+    shown = io.StringIO()
     monkeypatch.setattr(shown, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr", shown)
     monkeypatch.setattr("attnlib._progress.PATIENCE", 0)
-
-    def noted(*arguments, **options):
-        limits.append(
-            {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-        )
-        return train_together(*arguments, **options)
-
-    monkeypatch.setattr(sweeps, "train_together", noted)
     run_settings(SHORT[:1], [77], cache=tmp_path / "a" / "b")
     assert "runs" in shown.getvalue()
     assert "seed 77" not in shown.getvalue()
-    assert limits == [{1}]
 
 
 @pytest.mark.not_for_mutants

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from attention_calls import RULE_NAMES, rules
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from attnlib import attention, scaling, training
 from attnlib._progress import progress_bar
@@ -534,6 +535,24 @@ def test_training_together_changes_nothing():
         assert np.array_equal(run.attention, alone.attention, equal_nan=True)
         assert run.seed == alone.seed == 3
     assert runs[0].attention.shape == (2, 4, 6)
+
+
+def test_training_computes_in_one_thread(monkeypatch):
+    """The matrices are small: others would only wait for it."""
+    seen = set()
+
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    def noted(*arguments):
+        seen.update(threads())
+        return training_step(*arguments)
+
+    monkeypatch.setattr("attnlib.training.training_step", noted)
+    with threadpool_limits(2, user_api="blas"):
+        train_together(3, [Learner(8, None, Sgd(0.1))], **SHORT)
+        assert seen == {1}
+        assert threads() == {2}
 
 
 def test_arms_of_one_seed_start_alike_and_see_the_same_data():
