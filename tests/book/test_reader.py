@@ -121,6 +121,17 @@ def test_the_name_that_compares_the_numbers_is_the_first_cells_alone(stem: str) 
 
 
 @pytest.mark.parametrize("stem", STEMS)
+def test_a_notebook_imports_what_colab_has_or_its_first_cell_fetches(stem: str) -> None:
+    ours = {"attnbook", "attnlib", "benchmarks"}
+    known = sys.stdlib_module_names | ours | {"IPython", "matplotlib", "numpy", "scipy"}
+    for source in sources(chapter(stem), "code"):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [getattr(node, "module", None) or each.name for each in node.names]
+                assert {name.partition(".")[0] for name in names} <= known, source
+
+
+@pytest.mark.parametrize("stem", STEMS)
 def test_a_figure_has_a_still_picture_before_it_runs(stem: str) -> None:
     made = pictures(stored(stem))
     asked = False  # below a prediction, up to the next text, nothing is told
