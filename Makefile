@@ -47,7 +47,7 @@ downloads: pdf ## the PDFs and the zip
 	$(RUN) tools/downloads.py
 
 slides: export SLIDES_OUT = $(OUT)
-slides: book ## write the plots with their captions as pictures for slides: OUT=...
+slides: book ## draw the plots for slides, with their captions: OUT=...
 	@$(RUN) tools/slides.py "$$SLIDES_OUT"
 
 clip: $(VENV)/.test book ## a clip of 20 seconds for slides, of how training goes: _build/clip/training.webp

@@ -36,8 +36,16 @@ every_plot = pytest.mark.parametrize("name", plots.__all__)
 
 
 @pytest.fixture
-def figures(name: str) -> Iterator[list[Figure]]:
+def shown() -> str:
+    """Say where plots are shown."""
+    return "on a page"
+
+
+@pytest.fixture
+def figures(name: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Figure]]:
     """Give the figures that the examples of a function make, and look for what they leave."""
+    if shown == "on a slide":
+        monkeypatch.setenv(style.ON_SLIDES, "yes")
     plt.close("all")
     before = mpl.rcParams.copy()
     # as they are copied, without the names of their module
@@ -154,6 +162,19 @@ def test_crosses_for_diverged_runs_are_named_where_there_are_some():
 
 
 @every_plot
+@pytest.mark.parametrize("shown", ["on a slide"])
+def test_on_a_slide_a_plot_is_wide_and_its_panels_stand_side_by_side(figures: list[Figure]):
+    for figure in figures:
+        assert figure.get_figwidth() >= 1.9 * figure.get_figheight()
+        figure.canvas.draw()
+        drawn = [axes for axes in figure.axes if axes.axison and axes.has_data()]
+        assert len({round(axes.get_position().y0, 2) for axes in drawn}) == 1
+        for axes in drawn:
+            assert axes.get_xlabel() or in_words(axes.get_xticklabels()), "no label under a panel"
+
+
+@every_plot
+@pytest.mark.parametrize("shown", ["on a page", "on a slide"])
 def test_titles_are_short_and_keep_off_what_is_beside_them(name: str, figures: list[Figure]):
     for figure in figures:
         # Series are named beside them; six programs lie too close together for that.

@@ -1,79 +1,87 @@
-"""Plots as pictures for slides: all of them, on white, with what their license asks for."""
+"""Plots as pictures for slides: wide, on white, with their words and what the license asks for."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from _ext import citation
+from book.model import figure_of
 from tests.book.notebooks import BOOK
 from tests.site import pages
 from tools import slides
 
-PAGE = """<article><h1>1. One<a class="headerlink" href="#">#</a></h1>
-<figure id="fig-a"><img alt="It rises." src="../_images/a.png"/>
-<figcaption><p><span class="caption-number">Fig. 1.2 </span>
-<span class="caption-text">Weights
-against widths.</span></p></figcaption></figure>
-<figure id="fig-b"><p>no picture</p></figure></article>"""
+PUZZLE = BOOK.page("01_puzzle")
 
 
-def small_site(root: Path, page: str = PAGE) -> Path:
-    """Write a site of one chapter with one plot, half of it transparent."""
-    for folder in ("chapters", "_images"):
-        (root / folder).mkdir(parents=True)
-    (root / "index.html").write_text("<article><h1>T</h1></article>", encoding="utf-8")
-    (root / f"{BOOK.chapters[0].name}.html").write_text(page, encoding="utf-8")
-    picture = Image.new("RGBA", (4, 2), (0, 0, 0, 0))
-    picture.paste((255, 0, 0, 255), (0, 0, 2, 2))
-    picture.save(root / "_images" / "a.png")
+def small_site(root: Path, page: str = "<article></article>") -> Path:
+    """Write a site of one chapter."""
+    path = root / f"{PUZZLE.name}.html"
+    path.parent.mkdir(parents=True)
+    path.write_text(page, encoding="utf-8")
     return root
 
 
-def test_a_plot_is_on_white_and_has_its_words(tmp_path: Path) -> None:
+def test_each_plot_of_a_chapter_is_wide_and_on_white_and_has_its_words(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(slides.ON_SLIDES, "")  # what is set on the way is taken back
     out = tmp_path / "new" / "out"
-    assert slides.write(small_site(tmp_path / "site"), out) == ["01-02-a.png"]
-    with Image.open(out / "01-02-a.png") as picture:
-        assert picture.mode == "RGB"
-        assert picture.getpixel((0, 0)) == (255, 0, 0)
-        assert picture.getpixel((3, 1)) == (255, 255, 255)
+    names = slides.write(site, out, [PUZZLE])
+    assert names == ["01-01-attention-maps", "01-02-slide-squeeze"]
+    files = [f"{name}.{ending}" for name in names for ending in ("png", "svg")]
+    assert sorted(path.name for path in out.iterdir()) == sorted([*files, slides.LIST])
+    for name in names:
+        with Image.open(out / f"{name}.png") as picture:
+            assert picture.width >= 1800
+            assert picture.width >= 1.9 * picture.height
+            corners = {picture.convert("RGBA").getpixel((0, y)) for y in (0, picture.height - 1)}
+        assert corners == {(255, 255, 255, 255)}
+        drawing = ET.parse(out / f"{name}.svg").getroot()  # noqa: S314
+        _, _, width, height = map(float, drawing.get("viewBox").split())
+        assert width >= 1.9 * height
     said = (out / slides.LIST).read_text(encoding="utf-8")
-    assert "From *1. One*. Weights against widths.\n" in said
-    assert "What it shows: It rises.\n" in said
+    found = [figure_of(cell) for cell in PUZZLE.cells if cell.cell_type == "code"]
+    shown = [figure for figure in found if figure and figure.alternative]
+    assert len(shown) == len(names)
+    assert all(f"What it shows: {figure.alternative}\n" in said for figure in shown)
+    assert f"## {names[0]}\n\nFrom *1. " in said
     cited = citation.record()
     assert f"“{cited['title']}”, version {cited['version']}," in said
     assert "CC BY 4.0" in said
 
 
-def test_every_plot_of_the_book_is_written(site: Path, tmp_path: Path) -> None:
-    names = slides.write(site, tmp_path)
+def test_every_plot_of_the_book_has_a_name_and_a_cell(site: Path) -> None:
+    found = [
+        (page, plot) for page in BOOK.notebooks for plot in slides.plots(site / f"{page.name}.html")
+    ]
     figures = [
         figure
         for path in [site / "index.html", *(site / "chapters").glob("*.html")]
         for figure in pages.parse(path).select("article figure:has(figcaption) img")
     ]
+    names = [plot.name for _, plot in found]
     assert len(names) == len(figures) == len(set(names))
-    numbered = [
-        name for name in names if name[2:6].strip("-0123456789") == "" and name[3].isdigit()
-    ]
+    numbered = [name for name in names if name[0].isdigit()]
     assert numbered == sorted(numbered), "in the order of the chapters"
-    assert {path.name for path in tmp_path.iterdir()} == {*names, slides.LIST}
-    said = (tmp_path / slides.LIST).read_text(encoding="utf-8")
-    assert all(figure["alt"] in said for figure in figures)
+    for page, plot in found:
+        cells = [figure_of(cell) for cell in page.cells if cell.cell_type == "code"]
+        assert plot.figure in {figure.name for figure in cells if figure}
 
 
 @pytest.mark.parametrize(
     ("start", "message"),
     [
         (lambda root: root / "nothing", "no built site"),
-        (lambda root: small_site(root / "site", "<article></article>"), "no plots"),
+        (lambda root: small_site(root / "site"), "no plots"),
     ],
 )
 def test_a_site_without_plots_is_reported(start, message: str, tmp_path: Path) -> None:
     with pytest.raises(slides.SlidesError, match=message):
-        slides.write(start(tmp_path), tmp_path / "out")
+        slides.write(start(tmp_path), tmp_path / "out", [PUZZLE])
     assert not (tmp_path / "out").exists()
 
 
@@ -84,6 +92,6 @@ def test_nothing_is_written_over(kind: str, tmp_path: Path) -> None:
     kept.parent.mkdir(exist_ok=True)
     kept.write_text("mine", encoding="utf-8")
     with pytest.raises(slides.SlidesError, match="new or an empty folder"):
-        slides.write(small_site(tmp_path / "site"), out)
+        slides.write(small_site(tmp_path / "site"), out, [PUZZLE])
     assert kept.read_text(encoding="utf-8") == "mine"
     assert slides.main([""]) == 1
