@@ -174,6 +174,19 @@ def test_readers_get_three_extensions_of_jupyterlab(name: str) -> None:
     }
 
 
+def test_readers_and_tests_have_an_environment_each() -> None:
+    """So what only tests install is in no JupyterLab of a reader, nor on a reader's disk."""
+    readers = ("lab", "downloads", "slides", "clip", "serve", "numbers")
+    for targets, own, name in (
+        (readers, "VENV", "requirements.txt"),
+        (("test", "lint"), "TEST", "requirements-dev.txt"),
+    ):
+        folders = {"VENV": "other", "TEST": "another", own: "new"}
+        said = run("make", "-n", *targets, *(f"{key}={value}" for key, value in folders.items()))
+        assert set(re.findall(r"\S+(?=/bin/)", said)) == {"new"}
+        assert set(re.findall(r" -r (\S+)", said)) == {name}
+
+
 def test_more_extensions_are_noticed() -> None:
     assert {"@jupyter/nbgrader", "jupyterlab-jupytext"} <= lab_extensions("requirements-dev.txt")
 
