@@ -8,7 +8,9 @@ else
 BIN := $(VENV)/bin
 endif
 RUN := $(BIN)/python
-PIP := $(RUN) -m pip install --disable-pip-version-check --quiet
+INSTALL := -m pip install --disable-pip-version-check --quiet
+PIP := $(RUN) $(INSTALL)
+NEW_ENOUGH := $(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Python 3.11 or newer is needed, and $(PYTHON) is ' + sys.version.split()[0] + '. Name another one: make PYTHON=python3.12 ...')"
 
 # In a container one is root, which JupyterLab refuses unless it is told so.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -39,7 +41,7 @@ book: $(VENV)/.book ## build the site in _build/html
 archive: book ## the site as one zip that opens from a disk, linked on the site
 	$(RUN) tools/downloads.py
 
-pdf: book $(VENV)/.test ## the book as a PDF, and its reference of functions as another, linked on the site
+pdf: book $(VENV)/.browser ## the book as a PDF, and its reference of functions as another, linked on the site
 	$(RUN) tools/pdf.py
 
 # The archive comes last, so that it holds the PDFs.
@@ -50,7 +52,7 @@ slides: export SLIDES_OUT = $(OUT)
 slides: book ## draw the plots for slides, with their captions: OUT=...
 	@$(RUN) tools/slides.py "$$SLIDES_OUT"
 
-clip: $(VENV)/.test book ## a clip of 20 seconds for slides, of how training goes: _build/clip/training.webp
+clip: $(VENV)/.browser book ## a clip of 20 seconds for slides, of how training goes: _build/clip/training.webp
 	$(RUN) tools/pictures.py clip
 
 serve: $(VENV)/.book ## preview in the browser that follows your edits
@@ -89,11 +91,11 @@ bench:: $(BENCH)/.ready ## time attnlib beside PyTorch and JAX, then bench-...; 
 	$(MAKE) bench-figures
 	$(MAKE) bench-site
 
-bench-figures: $(VENV)/.test book ## time the figures that move
+bench-figures: $(VENV)/.browser book ## time the figures that move
 	$(RUN) -m benchmarks.figures $(filter --quick --update,$(ARGS))
 
 # Nothing else should run meanwhile: Lighthouse reckons with the time that scripts take.
-bench-site: $(VENV)/.test $(LIGHTHOUSE)/.ready book ## measure the site in Lighthouse
+bench-site: $(VENV)/.browser $(LIGHTHOUSE)/.ready book ## measure the site in Lighthouse
 	$(RUN) -m benchmarks.site $(filter --quick --update --build --only %.html,$(ARGS))
 
 links: book ## ask whether the links that leave the built book still lead somewhere
@@ -104,25 +106,26 @@ clean: ## remove what was built; the environment stays
 
 # The stamps say for which pins the environment was filled, so that a second run installs nothing.
 $(VENV)/.book: requirements.txt pyproject.toml
-	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Python 3.11 or newer is needed, and $(PYTHON) is ' + sys.version.split()[0] + '. Name another one: make PYTHON=python3.12 ...')"
+	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -r requirements.txt
 	$(PIP) --no-deps -e .
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
-$(VENV)/.test: $(VENV)/.book requirements-dev.txt
-	$(PIP) -r requirements-dev.txt
+# What drives a browser, writes PDFs and is no part of the site; the list of the tests has the versions.
+$(VENV)/.browser: $(VENV)/.book requirements-dev.txt
+	$(PIP) -c requirements-dev.txt pikepdf playwright pypdf
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(BENCH)/.ready: requirements-bench.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-bench.txt
-	$(BENCH_RUN) -m pip install --disable-pip-version-check --quiet --no-deps -e .
+	$(BENCH_RUN) $(INSTALL) -r requirements-bench.txt
+	$(BENCH_RUN) $(INSTALL) --no-deps -e .
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(LANGUAGE)/.ready: requirements-bench.txt
 	$(PYTHON) -m venv $(LANGUAGE)
-	$(LANGUAGE_RUN) -m pip install --disable-pip-version-check --quiet --no-compile -c requirements-bench.txt torch numpy
+	$(LANGUAGE_RUN) $(INSTALL) --no-compile -c requirements-bench.txt torch numpy
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(LIGHTHOUSE)/.ready: benchmarks/lighthouse/package.json benchmarks/lighthouse/package-lock.json

@@ -5,6 +5,11 @@ UPGRADE ?=
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header \
 	--no-annotate --no-emit-index-url $(UPGRADE)
 
+# The tests run where everything is that they test. JupyterLab would show the grader's menus there.
+TEST := .venv-test
+TEST_BIN := $(subst $(VENV),$(TEST),$(BIN))
+TEST_RUN := $(subst $(VENV),$(TEST),$(RUN))
+
 # The instructor's side, which no reader needs, has an environment of its own.
 GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
@@ -16,23 +21,23 @@ PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 .PHONY: test test-quick sizes lint format lock page-picture package-check students problem-sets grade grades-export \
 	formgrader grade-scheduler grade-worker bench-grading
 
-test: $(VENV)/.test ## run every test, the book's own cells included
-	@$(RUN) tools/run_tests.py $(ARGS)
+test: $(TEST)/.ready ## run every test, the book's own cells included
+	@$(TEST_RUN) tools/run_tests.py $(ARGS)
 
-test-quick: $(VENV)/.test ## the mathematics and the texts alone: no site, no browser, no grader
-	@$(RUN) tools/run_tests.py --quick $(ARGS)
+test-quick: $(TEST)/.ready ## the mathematics and the texts alone: no site, no browser, no grader
+	@$(TEST_RUN) tools/run_tests.py --quick $(ARGS)
 
 sizes: $(VENV)/.book ## how large the book is: program, tests, cells, imports
 	@$(RUN) tools/sizes.py
 
-lint: $(VENV)/.test ## check code and notebooks
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(RUN) tools/notebooks.py check
+lint: $(TEST)/.ready ## check code and notebooks
+	$(TEST_BIN)/ruff check .
+	$(TEST_BIN)/ruff format --check .
+	$(TEST_RUN) tools/notebooks.py check
 
-format: $(VENV)/.test ## mend what can be mended by itself
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+format: $(TEST)/.ready ## mend what can be mended by itself
+	$(TEST_BIN)/ruff check --fix .
+	$(TEST_BIN)/ruff format .
 
 lock: $(VENV)/.book ## write the pinned versions anew
 	$(PIP) uv
@@ -46,7 +51,7 @@ lock: $(VENV)/.book ## write the pinned versions anew
 	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
 		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
 
-page-picture: $(VENV)/.test book ## take the README's picture of the landing page anew: docs/page.png
+page-picture: $(VENV)/.browser book ## take the README's picture of the landing page anew: docs/page.png
 	$(RUN) tools/pictures.py page
 
 # What somebody who installs attnlib alone gets.
@@ -94,12 +99,19 @@ bench::
 bench-grading: $(GRADING)/.ready ## time marking beside plain nbgrader, the last part of bench
 	$(GRADING_RUN) -m benchmarks.grading $(filter --quick --update,$(ARGS))
 
+$(TEST)/.ready: requirements-dev.txt pyproject.toml
+	@$(NEW_ENOUGH)
+	$(PYTHON) -m venv $(TEST)
+	$(TEST_RUN) $(INSTALL) -r requirements-dev.txt
+	$(TEST_RUN) $(INSTALL) --no-deps -e .
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
 $(GRADING)/.ready: requirements-grading.txt
 	$(PYTHON) -m venv $(GRADING)
-	$(GRADING_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-grading.txt
+	$(GRADING_RUN) $(INSTALL) -r requirements-grading.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(PACKAGE)/.ready: requirements-package.txt
 	$(PYTHON) -m venv $(PACKAGE)
-	$(PACKAGE_RUN) -m pip install --disable-pip-version-check --quiet -r requirements-package.txt
+	$(PACKAGE_RUN) $(INSTALL) -r requirements-package.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"

@@ -86,7 +86,7 @@ except ModuleNotFoundError as missing:
     ) from None"""
 DIGEST = "made"
 """The metadata of a notebook that say what its sources were when it was written."""
-# In <details> the formulas of a hint would not be set where jupyterlab-myst is installed.
+# Not in <details>, where not every viewer sets the formulas of a hint.
 FOLDED = {"jupyter": {"source_hidden": True}}
 
 

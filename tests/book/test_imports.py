@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import nbformat
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
-from tests.book.notebooks import code, notebook
-from tools import imports
+from tests.book.notebooks import ROOT, code, notebook
+from tests.book.test_pins import makefile, pins
+from tools import imports, repository, students
+
+# What the commands of the Makefile run; notebooks become text in the environment of the tests.
+READERS = ("attnbook/", "attnlib/", "book/", "_ext/", "tools/")
+ELSEWHERE = {"jupytext", "torch"}
 
 
 def test_the_folders_import_one_another_as_drawn() -> None:
     assert imports.differences() == []
     # whatever is drawn, the mathematics knows nothing of the book
     assert [other for folder, other in imports.real() if folder == "attnlib"] == []
+
+
+def test_readers_install_what_their_commands_import() -> None:
+    names = [
+        name
+        for name in students.chosen(repository.files(new=True))
+        if name.startswith(READERS) and name.endswith(".py")
+    ]
+    listed = pins((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    there = {canonicalize_name(Requirement(line).name) for line in listed}
+    ours = {name.partition("/")[0] for name in repository.files(new=True)}
+    packages = packages_distributions()
+    beside = {
+        module
+        for name in names
+        for source in imports.sources(ROOT / name)
+        for module in imports.imported(source)
+        if module not in {*sys.stdlib_module_names, *ours}
+        and not there & {*map(canonicalize_name, packages.get(module, ()))}
+    }
+    (added,) = re.findall(r"\$\(PIP\) -c requirements-dev\.txt (.*)", makefile())
+    assert beside == {*added.split(), *ELSEWHERE}
 
 
 @pytest.fixture
