@@ -404,6 +404,16 @@ def test_what_comes_out_stays_closed_until_a_reader_has_predicted(small: Path) -
     )
 
 
+def test_a_notebook_says_which_outputs_wait_for_which_prediction(small: Path) -> None:
+    nbformat.write(PREDICTED, small / "chapters" / "02_made.ipynb")
+    nbformat.write(notebook("# Other"), small / "chapters" / "03_other.ipynb")
+    writer = ForReader(Book(small))
+    made = writer.notebook(writer.book.page("02_made"))
+    ask, draw = (cell.id for cell in made.cells if cell.source in {"Choice()", "draw()"})
+    assert made.metadata["held"] == {draw: ask}
+    assert writer.notebook(writer.book.page("03_other")).metadata["held"] == {}
+
+
 SOLVED = notebook(
     "# Made\n\n## Ask\n\n:::{exercise}\n:label: ex-one\nHow many?\n:::",
     code('Ask("one")', tags=["ask", "remove-input"]),

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from nbformat import v4
 
 from book import reading
-from book.reading import ORIGINAL, SHOWN, Chapter
+from book.reading import HELD, ORIGINAL, SHOWN, Chapter
 from tests.book.notebooks import BOOK, ROOT
 from tools import reader
 
@@ -37,7 +37,7 @@ def chapter(tmp_path: Path) -> Chapter:
         "second": [bound(f"{{rows[{i}]:.0f}}", "8", words=f"“{i}”") for i in range(7)],
     }
     (tmp_path / ORIGINAL).mkdir()
-    made = v4.new_notebook(cells=cells, metadata={"numbers": numbers})
+    made = v4.new_notebook(cells=cells, metadata={"numbers": numbers, "held": {}})
     for folder in (tmp_path, tmp_path / ORIGINAL):
         nbformat.write(made, folder / "made.ipynb")
     names: dict[str, Any] = {}
@@ -149,6 +149,42 @@ def test_a_kernel_says_it_below_the_cell_that_a_reader_changed(tmp_path: Path) -
     }
     assert any("your run gives 1999: “" in text for text in said.pop(name))
     assert not [text for texts in said.values() for text in texts if "your run gives" in text]
+
+
+ASK = """from attnbook.figures import Choice
+asked = Choice(["one", "two"], "two", "It is two.", answer="one")
+asked"""
+RESULT = """from IPython.display import HTML
+print("printed")
+display(HTML("<b>shown</b>"))
+2 + 2"""
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_what_comes_out_is_held_back_until_a_reader_commits(tmp_path: Path, commits: bool) -> None:
+    sources = {
+        "first": "from book.reading import follow\nchapter = follow('made')",
+        "ask": ASK,
+        "result": RESULT,
+        "later": "print('later')",
+        "commit": f"asked.committed = {commits}",
+    }
+    cells = [v4.new_code_cell(source, id=name) for name, source in sources.items()]
+    made = v4.new_notebook(cells=cells, metadata={"numbers": {}, "held": {"result": "ask"}})
+    (tmp_path / ORIGINAL).mkdir()
+    nbformat.write(made, tmp_path / ORIGINAL / "made.ipynb")
+    cells[0].source = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{cells[0].source}"
+    where = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(made, timeout=120, kernel_name="python3", resources=where).execute()
+    shown = {
+        cell.id: [output.get("text") or dict(output.data) for output in cell.outputs]
+        for cell in cells
+        if cell.id in {"result", "later"}
+    }
+    held = [{"text/plain": HELD}] * 3
+    html = {"text/plain": "<IPython.core.display.HTML object>", "text/html": "<b>shown</b>"}
+    told = [{"text/plain": "printed\n"}, html, {"text/plain": "4"}]
+    assert shown == {"result": told if commits else held, "later": ["later\n"]}
 
 
 PLOT = """import matplotlib.pyplot as plt
