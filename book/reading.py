@@ -5,9 +5,9 @@ text is computed again after each cell, in the reader's own kernel. A number tha
 differently is named below the cell, and by `Chapter.changed` as long as it differs. What comes out
 of a prediction is held back until the reader has committed to an answer.
 
-    chapter = follow("01_puzzle")
-    chapter.changed()  # the numbers of the text that no longer match
-    chapter.restore()  # bring back the notebook as it was
+    notebook = follow("01_puzzle")
+    notebook.changed()  # the numbers of the text that no longer match
+    notebook.restore()  # bring back the notebook as it was
 
 This needs IPython and the standard library alone. ``tools/reader.py`` writes what it reads: beside
 the notebooks, in ``.original``, each as it was, with its bindings in its metadata.
@@ -81,7 +81,7 @@ class Chapter:
         for sentence in said[:SHOWN]:
             print(sentence)
         if said[SHOWN:]:
-            print(f"{len(said) - SHOWN} more numbers do not match: chapter.changed() lists them.")
+            print(f"{len(said) - SHOWN} more numbers do not match: notebook.changed() lists them.")
 
     def changed(self) -> None:
         """Print which numbers of the text the last runs contradict."""

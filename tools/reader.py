@@ -53,8 +53,8 @@ BRANCH = "colab"
 """The branch on which the publishing workflow puts the book with these notebooks."""
 OPENING = """**Run all cells first** (JupyterLab: *Run, Run All Cells*; Colab: *Runtime, Run \
 all*; VS Code: *Run All*). Then change a number in a cell and run it again: below the cell you \
-read which numbers of the text no longer match. `chapter.changed()` lists them all, and \
-`chapter.restore()` brings back this notebook."""
+read which numbers of the text no longer match. `notebook.changed()` lists them all, and \
+`notebook.restore()` brings back this notebook."""
 SETUP = """# @title Run this first: it fetches on Colab what the chapter computes with
 REPOSITORY = "{repository}"  # @param {{type:"string"}}
 
@@ -95,7 +95,7 @@ try:
 except ModuleNotFoundError:
     print("The numbers of the text are not compared: this takes a copy of the book's repository.")
 else:
-    chapter = follow("{name}")"""
+    notebook = follow("{name}")"""
 # Colab shows the form of such a cell in place of its code, which a click opens.
 CLOSED = {"cellView": "form", "jupyter": {"source_hidden": True}}
 KNOWN = {

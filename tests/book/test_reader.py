@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import html
 import os
@@ -133,6 +134,16 @@ def test_a_figure_has_a_still_picture_before_it_runs(stem: str) -> None:
         elif cell.id in made:
             assert shown == ""
     assert len(branch()[f"notebooks/{stem}.ipynb"]) < 500_000
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_no_cell_takes_the_name_by_which_a_reader_asks_what_changed(stem: str) -> None:
+    first, *rest = sources(stored(stem), "code")
+    assert f'notebook = follow("{stem}")' in first
+    parts = [part for source in rest for part in ast.walk(ast.parse(source))]
+    taken = {part.id for part in parts if isinstance(part, ast.Name)}
+    taken |= {part.asname or part.name for part in parts if isinstance(part, ast.alias)}
+    assert "notebook" not in taken
 
 
 def png(width: int, height: int) -> bytes:

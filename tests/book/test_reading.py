@@ -85,7 +85,7 @@ def test_many_numbers_are_counted(chapter: Chapter, capsys: pytest.CaptureFixtur
     run(chapter, "root = 2\nrows = [root] * 7", "second")
     lines = capsys.readouterr().out.splitlines()
     assert lines[:SHOWN] == [f"The text says 8, your run gives 2: “{i}”" for i in range(SHOWN)]
-    assert lines[SHOWN:] == ["2 more numbers do not match: chapter.changed() lists them."]
+    assert lines[SHOWN:] == ["2 more numbers do not match: notebook.changed() lists them."]
 
 
 def test_what_a_change_takes_away_is_said(
