@@ -15,6 +15,7 @@ the notebooks, in ``.original``, each as it was, with its bindings in its metada
 
 from __future__ import annotations
 
+import html
 import json
 import shutil
 import sys
@@ -51,6 +52,8 @@ class Chapter:
         self._off: dict[tuple[str, int], str] = {}
         self._held: dict[str, str] = original["metadata"]["held"]
         self._asked: dict[str, Any] = {}
+        self._alternatives: dict[str, str] = original["metadata"]["alternatives"]
+        self._running = ""
         self._holding: AbstractContextManager[None] | None = None
 
     @property
@@ -60,11 +63,17 @@ class Chapter:
 
     def before(self, info: Any) -> None:
         """Hold back what comes out of a prediction that is not committed; IPython calls this."""
-        cell = self._cell(getattr(info, "cell_id", None), info.raw_cell)
+        cell = self._running = self._cell(getattr(info, "cell_id", None), info.raw_cell)
         asked = self._asked.get(self._held.get(cell, ""))
         if asked is not None and not asked.committed:
-            self._holding = holding(self.shell, asked)
+            self._holding = holding(self.shell, asked, self._alternatives.get(cell, ""))
             self._holding.__enter__()
+
+    def describe(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Give a plot its words; the kernel calls this with what it is about to send."""
+        content, words = message["content"], self._alternatives.get(self._running, "")
+        content["data"] = described(content["data"], content["metadata"], words)
+        return message
 
     def after(self, result: Any) -> None:
         """Compare what a cell that has run is bound to; IPython calls this."""
@@ -122,7 +131,7 @@ class Chapter:
 
 
 @contextmanager
-def holding(shell: Any, asked: Any) -> Iterator[None]:
+def holding(shell: Any, asked: Any, words: str) -> Iterator[None]:
     """Show a sentence in place of each output of a cell, until a prediction is committed."""
     from IPython.core.displayhook import CapturingDisplayHook
     from IPython.display import display
@@ -138,8 +147,25 @@ def holding(shell: Any, asked: Any) -> Iterator[None]:
     printed = [({"text/plain": captured.stdout}, {})] if captured.stdout else []
     for data, metadata in [*printed, *((each.data, each.metadata) for each in captured.outputs)]:
         shown = display({"text/plain": HELD}, raw=True, display_id=True)
-        show = partial(shown.update, data, metadata=metadata, raw=True)
+        told = described(data, metadata, words)
+        show = partial(shown.update, told, metadata=metadata, raw=True)
         asked.observe(lambda _, show=show: show(), "committed")
+
+
+def described(data: dict[str, Any], metadata: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return an output whose picture has an alternative text, which a bare PNG cannot have.
+
+    Examples
+    --------
+    >>> described({"image/png": "iVBO"}, {"image/png": {"width": 424}}, "It rises.")["text/html"]
+    '<img alt="It rises." width="424" src="data:image/png;base64,iVBO">'
+    """
+    if not words or "image/png" not in data:
+        return data
+    width = metadata.get("image/png", {}).get("width", "")
+    source = f"data:image/png;base64,{data['image/png'].strip()}"
+    picture = f'<img alt="{html.escape(words)}" width="{width}" src="{source}">'
+    return {"text/html": picture, "text/plain": words}
 
 
 def is_part(some: list[str], whole: list[str]) -> bool:
@@ -164,6 +190,11 @@ def sharpen(shell: Any) -> None:
         loaded.InlineBackend.instance().update_config(shell.config)
 
 
+def is_followers(callback: Any) -> bool:
+    """Say whether this is a method of a notebook that is followed already."""
+    return isinstance(getattr(callback, "__self__", None), Chapter)
+
+
 def follow(name: str) -> Chapter | None:
     """Compare the numbers of a notebook's text with what its cells compute from now on."""
     from IPython import get_ipython
@@ -176,8 +207,10 @@ def follow(name: str) -> Chapter | None:
         return None
     chapter = Chapter(path, shell)
     for event, follower in (("pre_run_cell", chapter.before), ("post_run_cell", chapter.after)):
-        for callback in list(shell.events.callbacks[event]):
-            if isinstance(getattr(callback, "__self__", None), Chapter):
-                shell.events.unregister(event, callback)
+        for callback in filter(is_followers, list(shell.events.callbacks[event])):
+            shell.events.unregister(event, callback)
         shell.events.register(event, follower)
+    for hook in filter(is_followers, list(shell.display_pub._hooks)):
+        shell.display_pub.unregister_hook(hook)
+    shell.display_pub.register_hook(chapter.describe)
     return chapter

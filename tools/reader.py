@@ -168,7 +168,9 @@ class ForReader(Plain):
         ]
         cells += self.cells(page)
         metadata = {"kernelspec": KERNEL, "language_info": KNOWN}
-        metadata |= {"numbers": self.bound(page), "held": self.held}
+        figures = [(cell.id, figure_of(cell)) for cell in page.cells]
+        words = {name: figure.alternative for name, figure in figures if figure}
+        metadata |= {"numbers": self.bound(page), "held": self.held, "alternatives": words}
         return v4.new_notebook(cells=cells, metadata=metadata)
 
     def cells(self, page: Page) -> Iterator[NotebookNode]:
