@@ -72,6 +72,7 @@ def serving(home: Home, work: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     own = {name: str(work / name.lower()) for name in OWN}
+    own["OPENBLAS_THREAD_TIMEOUT"] = "4"  # what has no work sleeps instead of spinning
     log = work / "jupyterlab.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
