@@ -2,7 +2,8 @@
 
 The first cell of a reader's notebook calls `follow`. From then on, what is bound to a number of the
 text is computed again after each cell, in the reader's own kernel. A number that comes out
-differently is named below the cell, and by `Chapter.changed` as long as it differs.
+differently is named below the cell, and by `Chapter.changed` as long as it differs. What comes out
+of a prediction is held back until the reader has committed to an answer.
 
     notebook = follow("01_puzzle")
     notebook.changed()  # the numbers of the text that no longer match
@@ -14,10 +15,14 @@ the notebooks, in ``.original``, each as it was, with its bindings in its metada
 
 from __future__ import annotations
 
+import html
 import json
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +30,8 @@ from book.numerals import numbers
 
 ORIGINAL = ".original"
 """The folder with the notebooks as they were, beside those that readers change."""
+HELD = "Commit your prediction above to see what comes out."
+"""What a cell shows in place of its outputs."""
 SHOWN = 5
 """Of so many numbers that no longer match a cell tells; `Chapter.changed` tells of all."""
 
@@ -43,17 +50,41 @@ class Chapter:
         }
         self._bound: dict[str, list[dict[str, Any]]] = original["metadata"]["numbers"]
         self._off: dict[tuple[str, int], str] = {}
+        self._held: dict[str, str] = original["metadata"]["held"]
+        self._asked: dict[str, Any] = {}
+        self._alternatives: dict[str, str] = original["metadata"]["alternatives"]
+        self._running = ""
+        self._holding: AbstractContextManager[None] | None = None
 
     @property
     def _original(self) -> Path:
         """The notebook as it was."""
         return self.path.parent / ORIGINAL / self.path.name
 
+    def before(self, info: Any) -> None:
+        """Hold back what comes out of a prediction that is not committed; IPython calls this."""
+        cell = self._running = self._cell(getattr(info, "cell_id", None), info.raw_cell)
+        asked = self._asked.get(self._held.get(cell, ""))
+        if asked is not None and not asked.committed:
+            self._holding = holding(self.shell, asked, self._alternatives.get(cell, ""))
+            self._holding.__enter__()
+
+    def describe(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Give a plot its words; the kernel calls this with what it is about to send."""
+        content, words = message["content"], self._alternatives.get(self._running, "")
+        content["data"] = described(content["data"], content["metadata"], words)
+        return message
+
     def after(self, result: Any) -> None:
         """Compare what a cell that has run is bound to; IPython calls this."""
+        if self._holding is not None:
+            self._holding.__exit__(None, None, None)
+            self._holding = None
         if not result.success:
             return
         cell = self._cell(getattr(result.info, "cell_id", None), result.info.raw_cell)
+        if cell in self._held.values():
+            self._asked[cell] = result.result
         found = [self._compared(cell, place) for place in range(len(self._bound.get(cell, ())))]
         said = [sentence for sentence in found if sentence]
         for sentence in said[:SHOWN]:
@@ -99,6 +130,44 @@ class Chapter:
         return sentence
 
 
+@contextmanager
+def holding(shell: Any, asked: Any, words: str) -> Iterator[None]:
+    """Show a sentence in place of each output of a cell, until a prediction is committed."""
+    from IPython.core.displayhook import CapturingDisplayHook
+    from IPython.display import display
+    from IPython.utils.capture import capture_output
+
+    with capture_output(stderr=False) as captured:
+        hook = shell.display_trap.hook
+        shell.display_trap.hook = CapturingDisplayHook(shell, shell.display_pub.outputs)
+        try:
+            yield
+        finally:
+            shell.display_trap.hook = hook
+    printed = [({"text/plain": captured.stdout}, {})] if captured.stdout else []
+    for data, metadata in [*printed, *((each.data, each.metadata) for each in captured.outputs)]:
+        shown = display({"text/plain": HELD}, raw=True, display_id=True)
+        told = described(data, metadata, words)
+        show = partial(shown.update, told, metadata=metadata, raw=True)
+        asked.observe(lambda _, show=show: show(), "committed")
+
+
+def described(data: dict[str, Any], metadata: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return an output whose picture has an alternative text, which a bare PNG cannot have.
+
+    Examples
+    --------
+    >>> described({"image/png": "iVBO"}, {"image/png": {"width": 424}}, "It rises.")["text/html"]
+    '<img alt="It rises." width="424" src="data:image/png;base64,iVBO">'
+    """
+    if not words or "image/png" not in data:
+        return data
+    width = metadata.get("image/png", {}).get("width", "")
+    source = f"data:image/png;base64,{data['image/png'].strip()}"
+    picture = f'<img alt="{html.escape(words)}" width="{width}" src="{source}">'
+    return {"text/html": picture, "text/plain": words}
+
+
 def is_part(some: list[str], whole: list[str]) -> bool:
     """Say whether some numbers are among others in the same order.
 
@@ -121,6 +190,11 @@ def sharpen(shell: Any) -> None:
         loaded.InlineBackend.instance().update_config(shell.config)
 
 
+def is_followers(callback: Any) -> bool:
+    """Say whether this is a method of a notebook that is followed already."""
+    return isinstance(getattr(callback, "__self__", None), Chapter)
+
+
 def follow(name: str) -> Chapter | None:
     """Compare the numbers of a notebook's text with what its cells compute from now on."""
     from IPython import get_ipython
@@ -132,8 +206,11 @@ def follow(name: str) -> Chapter | None:
         print(f"The numbers of the text are not compared: {ORIGINAL}/{path.name} is not here.")
         return None
     chapter = Chapter(path, shell)
-    for callback in list(shell.events.callbacks["post_run_cell"]):
-        if isinstance(getattr(callback, "__self__", None), Chapter):
-            shell.events.unregister("post_run_cell", callback)
-    shell.events.register("post_run_cell", chapter.after)
+    for event, follower in (("pre_run_cell", chapter.before), ("post_run_cell", chapter.after)):
+        for callback in filter(is_followers, list(shell.events.callbacks[event])):
+            shell.events.unregister(event, callback)
+        shell.events.register(event, follower)
+    for hook in filter(is_followers, list(shell.display_pub._hooks)):
+        shell.display_pub.unregister_hook(hook)
+    shell.display_pub.register_hook(chapter.describe)
     return chapter

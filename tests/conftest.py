@@ -27,6 +27,7 @@ gc.set_threshold(100_000, 20, 100)
 FIRST = (
     "test_the_book_builds_without_a_warning",
     "test_every_chapter_runs_where_binder_would_with_another_blas_kernel",
+    "test_every_notebook_is_whole_before_and_after_a_reader_runs_it",
 )
 
 

@@ -116,6 +116,8 @@ class ForReader(Plain):
     def __init__(self, book: Book, repository: str = "") -> None:
         super().__init__(book)
         self.repository = repository
+        self.held: dict[str, str] = {}
+        """The cells of the page that is written whose outputs wait for the answer to another."""
 
     def page(self, name: str, words: str = "") -> str:
         """Return a link to a chapter's notebook, or to a page as the reader can read it best."""
@@ -156,6 +158,7 @@ class ForReader(Plain):
     def notebook(self, page: Page) -> NotebookNode:
         """Make the notebook of a chapter."""
         self.own = page
+        self.held = {}
         setup = SETUP.format(
             repository=self.repository, branch=BRANCH, folder=FOLDER, name=page.stem
         )
@@ -164,13 +167,17 @@ class ForReader(Plain):
             v4.new_code_cell(setup, id="setup", metadata=CLOSED),
         ]
         cells += self.cells(page)
-        metadata = {"kernelspec": KERNEL, "language_info": KNOWN, "numbers": self.bound(page)}
+        metadata = {"kernelspec": KERNEL, "language_info": KNOWN}
+        figures = [(cell.id, figure_of(cell)) for cell in page.cells]
+        words = {name: figure.alternative for name, figure in figures if figure}
+        metadata |= {"numbers": self.bound(page), "held": self.held, "alternatives": words}
         return v4.new_notebook(cells=cells, metadata=metadata)
 
     def cells(self, page: Page) -> Iterator[NotebookNode]:
         """Make the cells of a chapter."""
         left = iter(page.cells)
         told: list[str] | None = None  # of a prediction: what is closed above its result's text
+        asked = ""
         for cell in left:
             if "solution-start" in kinds(cell):
                 yield from self.solution(cell, left)
@@ -183,6 +190,10 @@ class ForReader(Plain):
                     yield v4.new_markdown_cell(text, id=cell.id)
             else:
                 shown = stills.outputs(cell, result=told is not None)
+                if "predict" in tags(cell):
+                    asked = cell.id
+                elif told is not None:
+                    self.held[cell.id] = asked
                 yield v4.new_code_cell(
                     cell.source, id=cell.id, metadata=folded(cell), outputs=shown
                 )
@@ -291,9 +302,11 @@ def shown(source: str) -> str:
 
 
 def folded(cell: NotebookNode) -> dict[str, Any]:
-    """Return the metadata that fold what is folded in the chapter, on Colab too."""
-    hidden = cell.metadata.get("jupyter", {})
-    return {"jupyter": hidden, **({"cellView": "form"} if "source_hidden" in hidden else {})}
+    """Return the metadata that fold the code that is folded in the chapter, on Colab too.
+
+    Outputs stay open: JupyterLab would open them anyway when the cell runs.
+    """
+    return dict(CLOSED) if cell.metadata.get("jupyter", {}).get("source_hidden") else {}
 
 
 def around(before: str, after: str) -> str:

@@ -29,6 +29,7 @@ LEFT_TO_ALL = (
     "tests/book/test_binder.py",
     "tests/book/test_each_number.py",
     "tests/book/test_execution.py",
+    "tests/book/test_jupyterlab.py",
     "tests/book/test_new_chapter.py",
     "tests/book/test_outputs.py",
     "tests/book/test_site_benchmark.py",

@@ -1,10 +1,10 @@
 """Follow the Binder configuration to the letter in a clean environment and run every notebook.
 
 `follow` copies what git knows of the repository into an empty folder, makes an environment with the
-Python version that the configuration states, installs what it lists, runs its ``postBuild``, makes
-sure that JupyterLab opens the landing page, runs one notebook for readers and one for practice that
-``postBuild`` has written, and then, with nbval beside the list, the landing page and every chapter,
-with the numbers of their texts.
+Python version that the configuration states, installs what it lists, runs its ``postBuild``, and
+makes sure that JupyterLab opens the landing page. What it has written for readers runs in
+``test_jupyterlab.py``. `run_chapters` runs a notebook for practice and, with nbval beside the list,
+the landing page and every chapter, with the numbers of their texts.
 
 pip is not asked for packages that the environment of the tests has in the pinned version: their
 files are linked. That pip installs the list where nothing else is, ``make`` shows whenever it fills
@@ -21,6 +21,7 @@ import sysconfig
 from collections.abc import Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.requirements import Requirement
 
@@ -31,9 +32,21 @@ FOLDERS = ("binder", ".binder")
 KNOWN = {"postBuild", "requirements.txt", "runtime.txt"}
 OLDEST = (3, 11)
 FIRST = "notebooks/index.ipynb"
-WRITTEN = ("notebooks/models.ipynb", "practice/01_puzzle.ipynb")
+WRITTEN = "practice/01_puzzle.ipynb"
 TESTING = ("coverage", "iniconfig", "nbval", "pluggy", "pytest")
 """Packages that only this check takes."""
+
+
+class Home(NamedTuple):
+    """What Binder has made of the configuration."""
+
+    repository: Path
+    programs: Path
+    variables: dict[str, str]
+
+    def run(self, *command: str | Path) -> str:
+        """Run a command in the repository, and return what it printed."""
+        return run([self.programs / command[0], *command[1:]], self.repository, self.variables)
 
 
 class BinderError(Exception):
@@ -179,11 +192,8 @@ def binaries(environment: Path) -> Path:
     return environment / ("Scripts" if os.name == "nt" else "bin")
 
 
-def follow(work: Path, extra: Mapping[str, str]) -> str:
-    """Follow the configuration inside an empty folder, and return the test runner's last line.
-
-    The notebooks run with `extra` environment variables, such as OPENBLAS_CORETYPE.
-    """
+def follow(work: Path) -> Home:
+    """Follow the configuration inside an empty folder."""
     repository = work / "repository"
     repository.mkdir()
     copy(files(new=True), repository)
@@ -192,27 +202,26 @@ def follow(work: Path, extra: Mapping[str, str]) -> str:
     version = stated_version((folder / "runtime.txt").read_text(encoding="utf-8"))
     environment = work / "environment"
     programs = binaries(environment)
-    variables = clean_environment(programs)
-    run([interpreter(version), "-m", "venv", environment], work, variables)
-    install(folder / "requirements.txt", environment, variables)
-    run([folder / "postBuild"], repository, variables)
-    settings = run([programs / "jupyter-lab", "--show-config-json"], repository, variables)
-    if FIRST not in settings:
+    home = Home(repository, programs, clean_environment(programs))
+    run([interpreter(version), "-m", "venv", environment], work, home.variables)
+    install(folder / "requirements.txt", environment, home.variables)
+    run([folder / "postBuild"], repository, home.variables)
+    if FIRST not in home.run("jupyter-lab", "--show-config-json"):
         raise BinderError(f"JupyterLab would not open {FIRST} first")
     # Outside the repository, so that only the installed package can be found.
-    run([programs / "python", "-c", "import attnlib"], work, variables)
-    for name in WRITTEN:
-        run([programs / "jupyter-execute", name], repository, variables)
+    run([programs / "python", "-c", "import attnlib"], work, home.variables)
+    return home
+
+
+def run_chapters(home: Home, extra: Mapping[str, str]) -> str:
+    """Run a notebook for practice and all chapters, and return the test runner's last line.
+
+    The chapters run with `extra` environment variables, such as OPENBLAS_CORETYPE.
+    """
+    home.run("jupyter-execute", WRITTEN)
     for name in TESTING:
-        link(distribution(name), environment)
-    nbval = ["-m", "pytest", "-c", os.devnull, f"--rootdir={repository}", "-p", "no:cacheprovider"]
-    pages = [
-        "--nbval",
-        "--nbval-current-env",
-        "-p",
-        "book.nbval_numbers",
-        "index.ipynb",
-        "chapters",
-    ]
-    variables |= extra
-    return run([programs / "python", *nbval, *pages], repository, variables).splitlines()[-1]
+        link(distribution(name), home.programs.parent)
+    pytest = ["-m", "pytest", "-c", os.devnull, f"--rootdir={home.repository}"]
+    nbval = ["-p", "no:cacheprovider", "--nbval", "--nbval-current-env", "-p", "book.nbval_numbers"]
+    home = home._replace(variables=home.variables | extra)
+    return home.run("python", *pytest, *nbval, "index.ipynb", "chapters").splitlines()[-1]

@@ -16,7 +16,8 @@ def test_every_chapter_runs_where_binder_would_with_another_blas_kernel(tmp_path
     """Two questions in one run: test_outputs.py has the kernel that this CPU asks for."""
     cells = sum(cell.cell_type == "code" for name in NOTEBOOKS for cell in read(name).cells)
     # what has no work sleeps instead of spinning, and adds up the same
-    last = binder.follow(tmp_path, OTHER_KERNEL | {"OPENBLAS_THREAD_TIMEOUT": "4"})
+    home = binder.follow(tmp_path)
+    last = binder.run_chapters(home, OTHER_KERNEL | {"OPENBLAS_THREAD_TIMEOUT": "4"})
     assert re.search(rf"= {cells} passed in", last)
 
 

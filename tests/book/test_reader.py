@@ -163,6 +163,16 @@ def test_a_figure_has_a_still_picture_before_it_runs(stem: str) -> None:
     assert len(branch()[f"notebooks/{stem}.ipynb"]) < 500_000
 
 
+@pytest.mark.parametrize("stem", STEMS)
+def test_no_cell_takes_the_name_by_which_a_reader_asks_what_changed(stem: str) -> None:
+    first, *rest = sources(stored(stem), "code")
+    assert f'notebook = follow("{stem}")' in first
+    parts = [part for source in rest for part in ast.walk(ast.parse(source))]
+    taken = {part.id for part in parts if isinstance(part, ast.Name)}
+    taken |= {part.asname or part.name for part in parts if isinstance(part, ast.alias)}
+    assert "notebook" not in taken
+
+
 def png(width: int, height: int) -> bytes:
     """Return the head of a PNG, which says how large it is."""
     return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height)
@@ -430,6 +440,16 @@ def test_what_comes_out_stays_closed_until_a_reader_has_predicted(small: Path) -
         "<details><summary><b>What comes out</b></summary>\n\n> **Figure 2.1.** A line.\n\n"
         "It is 4.\n\n</details>\n\n## Next\n\nOn."
     )
+
+
+def test_a_notebook_says_which_outputs_wait_for_which_prediction(small: Path) -> None:
+    nbformat.write(PREDICTED, small / "chapters" / "02_made.ipynb")
+    nbformat.write(notebook("# Other"), small / "chapters" / "03_other.ipynb")
+    writer = ForReader(Book(small))
+    made = writer.notebook(writer.book.page("02_made"))
+    ask, draw = (cell.id for cell in made.cells if cell.source in {"Choice()", "draw()"})
+    assert made.metadata["held"] == {draw: ask}
+    assert writer.notebook(writer.book.page("03_other")).metadata["held"] == {}
 
 
 SOLVED = notebook(

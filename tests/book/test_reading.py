@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from book import reading
-from book.reading import ORIGINAL, SHOWN, Chapter
+from book.reading import HELD, ORIGINAL, SHOWN, Chapter
 from tests.book.notebooks import BOOK, ROOT
 from tools import reader
 
@@ -37,7 +38,9 @@ def chapter(tmp_path: Path) -> Chapter:
         "second": [bound(f"{{rows[{i}]:.0f}}", "8", words=f"“{i}”") for i in range(7)],
     }
     (tmp_path / ORIGINAL).mkdir()
-    made = v4.new_notebook(cells=cells, metadata={"numbers": numbers})
+    made = v4.new_notebook(
+        cells=cells, metadata={"numbers": numbers, "held": {}, "alternatives": {}}
+    )
     for folder in (tmp_path, tmp_path / ORIGINAL):
         nbformat.write(made, folder / "made.ipynb")
     names: dict[str, Any] = {}
@@ -151,6 +154,46 @@ def test_a_kernel_says_it_below_the_cell_that_a_reader_changed(tmp_path: Path) -
     assert not [text for texts in said.values() for text in texts if "your run gives" in text]
 
 
+NOTHING: dict[str, Any] = {"numbers": {}, "held": {}, "alternatives": {}}
+ASK = """from attnbook.figures import Choice
+asked = Choice(["one", "two"], "two", "It is two.", answer="one")
+asked"""
+RESULT = """from IPython.display import HTML
+print("printed")
+display(HTML("<b>shown</b>"))
+2 + 2"""
+
+
+def executed(
+    folder: Path, sources: dict[str, str], metadata: dict[str, Any]
+) -> dict[str, NotebookNode]:
+    """Return the cells of a small notebook that a kernel has run and followed."""
+    first = f"import sys; sys.path.insert(0, {str(ROOT)!r})\nfrom book.reading import follow"
+    sources = {"first": f"{first}\nnotebook = follow('made')", **sources}
+    cells = [v4.new_code_cell(source, id=name) for name, source in sources.items()]
+    made = v4.new_notebook(cells=cells, metadata=metadata)
+    (folder / ORIGINAL).mkdir()
+    nbformat.write(made, folder / ORIGINAL / "made.ipynb")
+    where = {"metadata": {"path": str(folder)}}
+    NotebookClient(made, timeout=120, kernel_name="python3", resources=where).execute()
+    return {cell.id: cell for cell in cells}
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_what_comes_out_is_held_back_until_a_reader_commits(tmp_path: Path, commits: bool) -> None:
+    sources = {"ask": ASK, "result": RESULT, "later": "print('later')"}
+    sources["commit"] = f"asked.committed = {commits}"
+    cells = executed(tmp_path, sources, NOTHING | {"held": {"result": "ask"}})
+    shown = {
+        name: [output.get("text") or dict(output.data) for output in cells[name].outputs]
+        for name in ("result", "later")
+    }
+    held = [{"text/plain": HELD}] * 3
+    bold = {"text/plain": "<IPython.core.display.HTML object>", "text/html": "<b>shown</b>"}
+    told = [{"text/plain": "printed\n"}, bold, {"text/plain": "4"}]
+    assert shown == {"result": told if commits else held, "later": ["later\n"]}
+
+
 PLOT = """import matplotlib.pyplot as plt
 plt.figure(figsize=(4, 2), dpi=180)
 plt.plot([0, 1])
@@ -169,3 +212,20 @@ def test_plots_are_sharp_and_half_as_wide_as_their_dots() -> None:
     dots = int.from_bytes(content[16:20], "big")
     assert 600 < dots < 720, "four inches at 180 dots"
     assert shown.metadata["image/png"]["width"] == dots // 2
+
+
+def test_a_plot_has_its_words_held_back_or_not(tmp_path: Path) -> None:
+    sources = {
+        "ask": ASK,
+        "result": PLOT,
+        "commit": "asked.committed = True",
+        "plot": PLOT + "  # mine",
+    }
+    words = {"result": "It rises from <zero>.", "plot": "So does it."}
+    metadata = NOTHING | {"held": {"result": "ask"}, "alternatives": words}
+    book = executed(tmp_path, sources, metadata)
+    for name, alternative in words.items():
+        (shown,) = book[name].outputs
+        assert set(shown.data) == {"text/html", "text/plain"}
+        assert f'<img alt="{html.escape(alternative)}" width="' in shown.data["text/html"]
+        assert shown.data["text/plain"] == alternative
