@@ -105,22 +105,6 @@ def pictures(book: NotebookNode) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("stem", STEMS)
-def test_the_name_that_compares_the_numbers_is_the_first_cells_alone(stem: str) -> None:
-    """Six chapters import the module `chapter`, which was the name before."""
-    *_, setup = (cell.source for cell in stored(stem).cells if cell.id == "setup")
-    assert "notebook = follow(" in setup
-    for source in sources(chapter(stem), "code"):
-        for node in ast.walk(ast.parse(source)):
-            names = {getattr(node, name, None) for name in ("name", "asname")}
-            names |= (
-                {node.id}
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-                else set()
-            )
-            assert "notebook" not in names, source
-
-
-@pytest.mark.parametrize("stem", STEMS)
 def test_a_notebook_imports_what_colab_has_or_its_first_cell_fetches(stem: str) -> None:
     ours = {"attnbook", "attnlib", "benchmarks"}
     known = sys.stdlib_module_names | ours | {"IPython", "matplotlib", "numpy", "scipy"}
