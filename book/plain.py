@@ -123,6 +123,12 @@ class Plain:
             return f"[{title or target.rsplit('/', 1)[-1]}]({target})"
         raise PlainError(f"the role {{{name}}} has no form in plain Markdown")
 
+    def pointing(self, words: str, content: str) -> str:
+        """Return what a reference in brackets says, such as "(proof)", with where it leads."""
+        target = self.book.targets.get(titled(content)[1])
+        place = self.reference(target) if target else words
+        return place if place.startswith(words) else f"{words}: {place}"
+
     def box(self, box: Block) -> str:
         """Return a directive as a quotation that begins with its title."""
         if box.kind == "solution-end":
@@ -159,6 +165,8 @@ class Plain:
         for role in roles(text):
             made += text[end : role.start]
             words = self.role(role.name, role.content)
+            if role.name == "ref" and made.endswith("(") and text[role.end :].startswith(")"):
+                words = self.pointing(words, role.content)
             made += capital(words) if AT_START.search(made) else words
             end = role.end
         return made + text[end:]

@@ -100,7 +100,8 @@ class Chapter:
         """Bring back the notebook as it was."""
         shutil.copyfile(self._original, self.path)
         print(
-            f"{self.path.name} is as it was. Load it anew (in JupyterLab: File, Reload Notebook)."
+            f"{self.path.name} is as it was. Load it anew (in JupyterLab: File, Reload Notebook "
+            "from Disk)."
         )
 
     def _cell(self, name: str | None, source: str) -> str:

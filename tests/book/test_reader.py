@@ -288,6 +288,11 @@ As $x
 = 1$, the {term}`keys<key>` agree.
 :::
 ::::"""
+WHERE = """(sec-end)=
+## End
+
+It holds ({ref}`proof <sec-end>`, {ref}`sec-end`; {ref}`sec-end`). ({ref}`proof <sec-end>`) So \
+({ref}`why <thm-all>`) {ref}`it <sec-end>` ({ref}`sec-end`) is."""
 FIGURE = code("draw()", figure={"name": "fig-line", "caption": "A line, by {eq}`eq-one`.\n"})
 
 
@@ -297,7 +302,7 @@ def small(tmp_path: Path) -> Path:
     chapters = {
         "01_first": notebook("# First"),
         "02_made": notebook(TEXT, FIGURE),
-        "03_other": notebook("# Other\n\n{eq}`eq-one` and {doc}`glossary`."),
+        "03_other": notebook("# Other\n\n{eq}`eq-one` and {doc}`glossary`.", WHERE),
     }
     write_book(tmp_path, chapters, pages=["glossary"])
     (tmp_path / "_config.yml").write_text("repository:\n  url: ''\n", encoding="utf-8")
@@ -338,6 +343,10 @@ $$
     assert "(2.1) of [chapter 2](02_made.ipynb)" in other
     assert "[Glossary](https://someone.github.io/some-book/chapters/glossary.html)" in other
     assert "the page “Glossary”" in written(small, "03_other")[2].source
+    assert written(small, "03_other")[3].source == (
+        "## End\n\nIt holds (proof, “End”; “End”). (proof: “End”) So "
+        "(why: theorem 2.1 of [chapter 2](02_made.ipynb)) it (“End”) is."
+    )
 
 
 @pytest.mark.parametrize(
