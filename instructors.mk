@@ -18,7 +18,7 @@ GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 PACKAGE := .venv-package
 PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 
-.PHONY: test test-quick sizes lint format lock page-picture package-check students problem-sets grade grades-export \
+.PHONY: test test-quick chapter sizes lint format lock page-picture package-check students problem-sets grade grades-export \
 	formgrader grade-scheduler grade-worker bench-grading
 
 test: $(TEST)/.ready ## run every test, the book's own cells included
@@ -26,6 +26,11 @@ test: $(TEST)/.ready ## run every test, the book's own cells included
 
 test-quick: $(TEST)/.ready ## the mathematics and the texts alone: no site, no browser, no grader
 	@$(TEST_RUN) tools/run_tests.py --quick $(ARGS)
+
+chapter: export CHAPTER_NAME = $(NAME)
+chapter: export CHAPTER_AFTER = $(AFTER)
+chapter: $(TEST)/.ready ## begin a chapter: NAME=..., and AFTER=... to say where
+	@$(TEST_RUN) tools/chapter.py "$$CHAPTER_NAME" "$$CHAPTER_AFTER"
 
 sizes: $(VENV)/.book ## how large the book is: program, tests, cells, imports
 	@$(RUN) tools/sizes.py

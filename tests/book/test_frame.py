@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -78,6 +79,17 @@ def title_problems(content: nbformat.NotebookNode) -> list[str]:
     if len(description) not in DESCRIPTION or not description.endswith("."):
         problems.append("no description that is a sentence of a fitting length")
     return problems
+
+
+def blank_problems(content: nbformat.NotebookNode) -> list[str]:
+    """Name what `make chapter` has left to the author."""
+    places = {f"cell {number}": cell.source for number, cell in enumerate(content.cells, start=1)}
+    places["metadata"] = json.dumps(content.metadata, ensure_ascii=False)
+    return [
+        f"{place}: fill in {blank}"
+        for place, text in places.items()
+        for blank in re.findall("«[^»]*»", text)
+    ]
 
 
 def contract_problems(content: nbformat.NotebookNode) -> list[str]:
@@ -290,7 +302,8 @@ Check = Callable[[nbformat.NotebookNode], list[str]]
 CHAPTER_CHECKS: list[Check] = [contract_problems, ending_problems, size_problems]
 PREDICTION_CHECKS: list[Check] = [prediction_problems, commitment_problems, core_problems]
 PAGE_CHECKS: list[Check] = [
-    *(title_problems, figure_problems, random_problems, setup_problems, code_problems),
+    *(blank_problems, title_problems, figure_problems, random_problems, setup_problems),
+    code_problems,
 ]
 
 

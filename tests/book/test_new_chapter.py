@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -12,72 +13,38 @@ import pytest
 from book import numbers
 from book.model import Book
 from tests.book.building import run
-from tests.book.notebooks import code, notebook
-from tools import practice, reader, repository
+from tests.book.test_frame import blank_problems
+from tools import chapter, practice, reader, repository
+from tools.chapter import ChapterError
 
 #: What looks at every chapter and needs no built site.
 CHECKS = (
     *("citations", "executed", "exercise_cells", "frame", "glossary", "instructors", "landing"),
     *("model", "reference"),
 )
-OPENING = """(ch-linear)=
-# Linear attention: what is left without softmax?
-
-One paragraph that says what the chapter is about.
-
-:::{admonition} Contract
-:class: contract
-- **You will be able to** add up
-- **You need** {doc}`04_gradients`
-- **Difficulty** ★☆☆ gentle
-:::"""
-QUESTION = """## Ask something
-
-:::{admonition} Predict first
-:class: predict
-What is twice 5<!-- {five} -->?
-:::"""
-IMPORTS = """import matplotlib.pyplot as plt
-import numpy as np
-
-from attnbook.figures import Choice
-
-five = 5"""
-CHOICE = 'Choice({"less": (0, 9), "ten": (10, 11)}, 2 * five, f"It is {2 * five}.")'
-ENDING = """## Takeaways
-
-- One.
-- Two.
-- It is 99<!-- {ten} -->.
-
-## Recall
-
-""" + "\n\n".join([":::{admonition} Why?\n:class: dropdown recall\nBecause.\n:::"] * 3)
-READINGS = """## Read more
-
-- {cite}`vaswani2017attention` – says it.
-- {cite:t}`vaswani2017attention` – again."""
+WORDS = {
+    "Topic: a question?": "Linear attention: what is left without softmax?",
+    "the question of the title, for the lists of chapters?": "what is left without softmax?",
+    "Why?": "Why?",
+    "How much?": "How much?",
+    "When not?": "When not?",
+}
+"""What an author writes in some of the blanks; in the others, what is between the marks."""
 
 
-def chapter() -> nbformat.NotebookNode:
-    """Write a chapter as a new author would, one of its numbers wrong."""
-    made = notebook(
-        OPENING,
-        code(IMPORTS, tags=["hide-input"], code_prompt_show="Imports"),
-        QUESTION,
-        code(CHOICE, tags=["predict", "remove-input"]),
-        code("ten = 2 * five\nten"),
-        "It is 7<!-- {ten} -->, $2 \\cdot 5$<!-- {five} -->.\n\n$$\nx = 1\n$$ (eq-linear)",
-        "word " * 440,
-        ENDING,
-        "## Deeper\n\nMore.",
-        READINGS,
-        description="What is left of attention if nothing is exponentiated.",
-    )
-    card = {"large": "8", "words": "is twice 5"}
-    made.metadata["book"] = {"question": "what is left without softmax?", "card": card}
-    made.metadata["numbers"] = {"large": "{ten}", "words": "{five}"}
-    return made
+def written(text: str) -> str:
+    """Fill in the blanks of a text."""
+    return re.sub("«(.*?)»", lambda blank: WORDS.get(blank[1], blank[1]), text, flags=re.DOTALL)
+
+
+def write(path: Path) -> None:
+    """Write the chapter that was begun, as an author would."""
+    path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+    made = nbformat.read(path, as_version=4)
+    place = next(i for i, cell in enumerate(made.cells) if "## Takeaways" in cell.source)
+    formula = "$2 \\cdot 5$<!-- {five} -->.\n\n$$\nx = 1\n$$ (eq-linear)"
+    made.cells[place].source = f"{formula}\n\n{'word ' * 440}\n\n{made.cells[place].source}"
+    nbformat.write(made, path)
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +52,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the repository with a chapter between the fourth and the fifth."""
     root = tmp_path_factory.mktemp("with") / "book"
     repository.copy(repository.files(), root)
-    nbformat.write(chapter(), root / "chapters" / "linear.ipynb")
-    line = "      - file: chapters/04_gradients\n"
-    toc = (root / "_toc.yml").read_text(encoding="utf-8")
-    assert toc.count(line) == 1
-    (root / "_toc.yml").write_text(toc.replace(line, f"{line}      - file: chapters/linear\n"))
+    write(chapter.begin(root, "linear", "04_gradients"))
     assert numbers.main([str(root / "chapters" / "linear.ipynb")]) == 0
     return root
 
@@ -97,8 +60,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_one_command_brings_its_numbers_in_order(copy: Path) -> None:
     made = Book(copy).page("linear")
     texts = "\n".join(cell.source for cell in made.cells)
-    assert "It is 10<!-- {ten} -->, $2 \\cdot 5$<!-- {five} -->." in texts
-    assert "- It is 10<!-- {ten} -->." in texts
+    assert "$2 \\cdot 5$<!-- {five} -->." in texts
+    assert "it is 10<!-- {ten} -->. `make" in texts
+    assert "- Three: 10<!-- {ten} -->." in texts
     assert made.notebook.metadata["book"]["card"]["large"] == "10"
 
 
@@ -122,3 +86,34 @@ def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:
         env=kept | {"PYTHONPATH": str(copy)},
     )
     assert "[chapters/linear.ipynb] PASSED" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "said"),
+    [
+        ("", "", "NAME is ''; wanted are small letters"),
+        ("../linear", "", "NAME is '../linear'; wanted are small letters"),
+        ("01_puzzle", "", "chapters/01_puzzle.ipynb is there already; choose another NAME"),
+        ("linear", "04", "AFTER is '04'; the chapters are 01_puzzle, 02_variance"),
+    ],
+)
+def test_a_chapter_that_cannot_begin_is_refused_in_words(name: str, after: str, said: str) -> None:
+    before = repository.files(new=True)
+    with pytest.raises(ChapterError, match=re.escape(said)):
+        chapter.begin(repository.ROOT, name, after)
+    assert repository.files(new=True) == before
+
+
+def test_what_an_author_has_not_filled_in_is_named(copy: Path) -> None:
+    path = chapter.begin(copy, "begun")
+    try:
+        problems = blank_problems(nbformat.read(path, as_version=4))
+        assert "cell 1: fill in «Topic: a question?»" in problems
+        assert "metadata: fill in «what the large number on the card says»" in problems
+        assert blank_problems(Book(copy).page("linear").notebook) == []
+        assert [page.stem for page in Book(copy).chapters][-3:-1] == ["10_misconceptions", "begun"]
+    finally:
+        path.unlink()
+        contents = copy / "_toc.yml"
+        lines = contents.read_text(encoding="utf-8").splitlines(keepends=True)
+        contents.write_text("".join(line for line in lines if "begun" not in line))
