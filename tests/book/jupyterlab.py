@@ -25,9 +25,6 @@ NO_TOKEN = ("--IdentityProvider.token=", "--ServerApp.password=")
 OWN = ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
 """What would bring in settings of whoever runs the tests."""
 
-# What JupyterLab says by itself: of widgets that were built for a later version of it.
-ITS_OWN = re.compile(r"(Unsatisfied|No satisfying) version .* of shared (singleton )?module")
-
 # What is wrong with what a notebook shows, in words; text of code and formulas is as it should be.
 FAULTS = r"""() => {
   const panel = document.querySelector(".jp-NotebookPanel:not(.lm-mod-hidden)");
@@ -117,7 +114,7 @@ class Lab:
         page.on("pageerror", lambda error: self.heard.append(str(error)))
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"} and not ITS_OWN.match(message.text):
+        if message.type in {"error", "warning"}:
             self.heard.append(message.text)
 
     @property

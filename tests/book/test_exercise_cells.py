@@ -222,7 +222,9 @@ def test_the_exercises_of_a_chapter_have_their_form(page: Page) -> None:
 
 def test_every_check_belongs_to_one_exercise_of_the_book() -> None:
     asked = [one.name for name in CHAPTERS for one in found_exercises(read(name))]
-    assert sorted(asked) == sorted(exercises())
+    assert exercises().keys() - set(asked) == set(), "checks of which no chapter asks the exercise"
+    assert set(asked) - exercises().keys() == set(), "exercises without a check in chapter_*.py"
+    assert len(asked) == len(set(asked)), "an exercise is asked twice"
     modules = [path.stem for path in (ROOT / "attnbook" / "exercises").glob("chapter_*.py")]
     assert sorted(modules) == sorted(f"chapter_{page.topic}" for page in WITH_EXERCISES)
 

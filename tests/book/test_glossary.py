@@ -207,7 +207,7 @@ def test_every_word_of_the_glossary_is_linked_and_by_the_chapter_that_explains_i
 @pytest.mark.parametrize("name", LINKING)
 def test_the_links_of_a_page(name: str, check) -> None:
     problems = check(read(name), ENTRIES)
-    assert not problems, "\n".join(problems)
+    assert not problems, "\n".join([check.__doc__, *problems])
 
 
 @pytest.mark.parametrize("name", LINKING)
