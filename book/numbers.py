@@ -25,10 +25,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,13 @@ from book.digest import computation_digest
 from book.files import atomic_write
 from book.markdown import COMMENT, Piece, blocks, walk
 from book.model import ROOT
+from book.number_words import LISTED, number_words, states
 from book.numerals import STRUCTURE, Numeral, numbers, numerals, written_as
 from book.stored import book_notebooks, normalized
 
 BELOW = "below:"
 HOW = "a comment right behind it does, with an expression: <!-- {expression} -->"
+OR = f"or, if no cell computes it, its phrase is listed with the page in book/{LISTED.name}"
 MODULES = {"math", "np"}
 HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 CELL_TEXTS = {"caption": "figure", "alt": "image"}
@@ -166,6 +169,12 @@ def typed(template: str) -> list[str]:
     return [number for number in same if not STRUCTURE.fullmatch(number)]
 
 
+def binds(word: Numeral, following: Piece | None) -> bool:
+    """Say whether a piece is a comment with an expression, right behind a number word."""
+    binding = following is not None and following.kind == "comment" and "{" in following.text
+    return binding and following.places[0] == word.end
+
+
 class Notebook:
     """The texts of a notebook with their numerals, bindings and moments."""
 
@@ -218,9 +227,11 @@ class Notebook:
         return Passage(where, text, tuple(self._marks(walk(text), position)), position)
 
     def _marks(self, pieces: Iterable[Piece], position: int) -> Iterator[Numeral | Binding]:
-        for piece in pieces:
+        read = list(pieces)
+        for piece, following in zip_longest(read, read[1:]):
             if piece.kind != "comment":
                 yield from numerals(piece)
+                yield from (word for word in number_words(piece) if binds(word, following))
             elif "{" in piece.text:
                 template = " ".join(piece.text[4:-3].split())
                 below = template.startswith(BELOW)
@@ -338,6 +349,26 @@ def _aligned(waiting: Sequence[Numeral], wanted: Sequence[str]) -> list[Numeral]
 def problems(notebook: Notebook, values: Values) -> list[Problem]:
     """List every numeral that is wrong or not bound."""
     return [problem for passage in notebook.passages for problem in compare(passage, values)]
+
+
+def loose_words(notebook: Notebook, listed: Collection[str]) -> Iterator[Problem]:
+    """Yield the number words that state something, are not bound and begin no listed phrase."""
+    for passage in notebook.passages:
+        pieces = list(walk(passage.text))
+        for piece, following in zip_longest(pieces, pieces[1:]):
+            for word in number_words(piece):
+                phrase = " ".join(passage.text[word.start :].lower().split())
+                known = any(f"{phrase} ".startswith(f"{one} ") for one in listed)
+                if states(word, passage.text) and not binds(word, following) and not known:
+                    around = sentence(passage.text, word.start, word.end)
+                    message = f"nothing binds the word {word.text} in «{around}»; {HOW}; {OR}"
+                    yield Problem(passage.where, message, word)
+
+
+def listed_phrases(name: str) -> list[str]:
+    """Return the phrases that a page may begin with a number word which nothing binds."""
+    lines = LISTED.read_text(encoding="utf-8").splitlines()
+    return [line.removeprefix(f"{name}: ") for line in lines if line.startswith(f"{name}: ")]
 
 
 def outcome(reply: Mapping[str, Any]) -> str:
@@ -477,7 +508,9 @@ def look(path: Path, check: bool) -> list[str]:
         sys.stdout.write(f"{path.name}, {line}\n")
     if not check:
         nbformat.write(normalized(notebook, path.stem), path)
-    found = [f"{path.name}, {problem}" for problem in problems(Notebook(notebook), values)]
+    page = Notebook(notebook)
+    wrong = [*problems(page, values), *loose_words(page, listed_phrases(path.stem))]
+    found = [f"{path.name}, {problem}" for problem in wrong]
     sys.stdout.write(f"{path.name}: {len(values)} expressions evaluated, {len(found)} problems\n")
     return found
 

@@ -16,7 +16,18 @@ import pytest
 from _ext.hidden_comments import COMMENT
 from book import numbers
 from book.markdown import walk
-from book.numbers import Binding, Notebook, Passage, Values, compare, main, problems
+from book.number_words import LISTED
+from book.numbers import (
+    Binding,
+    Notebook,
+    Passage,
+    Values,
+    compare,
+    listed_phrases,
+    loose_words,
+    main,
+    problems,
+)
 from book.numerals import numbers as numerals_of
 from tests.book.notebooks import NOTEBOOKS, PAGES, ROOT, code, notebook, read
 from tests.book.test_outputs import nbval
@@ -217,6 +228,78 @@ def test_which_numerals_have_to_be_bound(text: str, expected: list[str]) -> None
     assert [one.text for one in passage.numerals if not one.structure] == expected
 
 
+WORDS = {
+    "It is **eight<!-- {n} --> times** as long.": "n = 8",
+    "Twice<!-- {n} --> the weight, or a\nthird<!-- {1 / m:.2f} --> of it.": "n, m = 2, 3",
+    "Two thirds<!-- {x:.2f} --> of ten thousand<!-- {n} --> keys.": "x, n = 2 / 3, 10_000",
+    "Half<!-- {x} -->: of sixty-four<!-- {n} -->, 3<!-- {m} --> and one<!-- {k} -->.": (
+        "x, n, m, k = 0.5, 64, 3, 1"
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "source"), WORDS.items())
+def test_a_bound_number_word_is_compared(text: str, source: str) -> None:
+    page, values = bound(text, source)
+    assert problems(page, values) == [] == list(loose_words(page, []))
+    assert not list(unnoticed_numerals(page.notebook, values))
+    assert not list(unnoticed_values(page.notebook, values))
+    for binding in values:
+        assert problems(page, {**values, binding: "9"})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It is eight times as long, not\nsixteen-fold or twice.", ["eight", "sixteen", "twice"]),
+        (
+            "A third of the weight, two thirds, the longest tenth of it.",
+            ["A third", "two thirds", "tenth"],
+        ),
+        (
+            "Ten thousand keys, seventy-two rows, one half.",
+            ["Ten thousand", "seventy-two", "one half"],
+        ),
+        ("Two arms, the three takeaways, the third row, hundreds of keys, one by one.", []),
+        ("`eight times` $\\text{eight times}$ <!-- {eight} times --> sometimes", []),
+        (
+            "![twice](a.png) Eight times<!-- {n} --> and eight<!-- no field --> times",
+            ["twice", "Eight"],
+        ),
+    ],
+)
+def test_which_number_words_have_to_be_bound(text: str, words: list[str]) -> None:
+    page = Notebook(notebook(text, description=""))
+    assert [problem.numeral.text for problem in loose_words(page, [])] == words
+
+
+def test_a_word_that_nothing_binds_is_named_with_both_ways_out() -> None:
+    page = Notebook(notebook("# T", "It is eight\ntimes as long."))
+    (found,) = loose_words(page, [])
+    assert str(found) == (
+        "cell 2: nothing binds the word eight in «…It is eight times as long.…»; a comment right "
+        "behind it does, with an expression: <!-- {expression} -->; or, if no cell computes it, "
+        "its phrase is listed with the page in book/number_words.txt"
+    )
+    assert list(loose_words(page, ["eight times as"])) == []
+    assert list(loose_words(page, ["eight times the"])) == [found]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_each_number_word_is_bound_or_listed(name: str) -> None:
+    page, listed = Notebook(read(name)), listed_phrases(Path(name).stem)
+    found = list(loose_words(page, listed))
+    assert not found, "\n".join(map(str, found))
+    for phrase in listed:
+        others = [one for one in listed if one != phrase]
+        assert list(loose_words(page, others)), f"{name} needs «{phrase}» no more in {LISTED.name}"
+
+
+def test_the_list_names_pages_of_the_book() -> None:
+    pages = {line.split(": ")[0] for line in LISTED.read_text(encoding="utf-8").splitlines()}
+    assert pages <= {Path(name).stem for name in NOTEBOOKS}
+
+
 @pytest.mark.parametrize(
     ("shown", "bound_by"),
     [
@@ -318,6 +401,9 @@ def test_the_command_names_what_has_no_value(
     said = capsys.readouterr().err
     assert "NameError: name 'm' is not defined" in said
     assert "nothing binds 4" in said
+    nbformat.write(notebook("# T", code("n = 3"), "Twice as long."), path)
+    assert main(["--check", str(path)]) == 1
+    assert "page.ipynb, cell 3: nothing binds the word Twice" in capsys.readouterr().err
     nbformat.write(notebook("# T", code("1 / 0"), "Of 3<!-- {m} -->."), path)
     assert main([str(path)]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err
