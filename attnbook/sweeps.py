@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attnlib import group_mean, optimizers, scaling, training
+from attnlib._extras import extra
 from attnlib._progress import progress_bar
 from attnlib._validation import real_number, whole_number
 from attnlib.scaling import (
@@ -414,7 +415,8 @@ def _in_parallel(
     cache: str | os.PathLike[str] | None,
 ) -> dict[tuple[int, int], _Result]:
     """Return the result of every setting, by its place, with every seed."""
-    from joblib import Parallel, delayed
+    with extra():
+        from joblib import Parallel, delayed
 
     processes = _checked_jobs(n_jobs)
     rules = [_rule_of(setting, ARMS if arms is None else arms) for setting in settings]

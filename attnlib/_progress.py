@@ -14,9 +14,12 @@ def progress_bar(
 ) -> Iterable[Any]:
     """Return the iterable with a bar that a terminal shows once two seconds have passed.
 
-    In a notebook or in a log nothing is shown, and nowhere if not `shown`.
+    In a notebook or in a log nothing is shown, and nowhere if not `shown` or without tqdm.
     """
-    from tqdm import tqdm
+    try:
+        from tqdm import tqdm
+    except ModuleNotFoundError:
+        return iterable
 
     hidden = None if shown else True  # None: unless there is a terminal
     return tqdm(

@@ -39,9 +39,10 @@ def float_array(name: str, value: Any, *, ndim: int = 0, neg_inf: bool = False) 
     if array.dtype.kind in "iu":
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
-        raise TypeError(
-            f"{name} must hold real numbers; got dtype {array.dtype} from {_came(value)}"
-        )
+        came = f"got dtype {array.dtype} from {_came(value)}"
+        if "float" in array.dtype.name:  # such as bfloat16, which NumPy does not know
+            raise TypeError(f"{name} must be of a type of NumPy: use astype(np.float32); {came}")
+        raise TypeError(f"{name} must hold real numbers; {came}")
     if array.ndim < ndim:
         raise ValueError(
             f"{name} must have at least {ndim} dimension{'s' if ndim > 1 else ''}; "

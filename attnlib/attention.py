@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from attnlib._calls import (
     hide,
     sum_to_shape,
 )
+from attnlib._extras import answering
 from attnlib._validation import flag, whole_number
 from attnlib.scaling import ScalingRule
 from attnlib.softmax import _times_jacobian
@@ -76,6 +77,29 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
     return np.tri(rows, whole_number("n_keys", n_keys), dtype=bool)
 
 
+@overload
+def scaled_dot_product_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    *,
+    attn_mask: ArrayLike | None = None,
+    is_causal: bool = False,
+    scale: float | ScalingRule | None = None,
+    return_weights: Literal[False] = False,
+) -> np.ndarray: ...
+@overload
+def scaled_dot_product_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    *,
+    attn_mask: ArrayLike | None = None,
+    is_causal: bool = False,
+    scale: float | ScalingRule | None = None,
+    return_weights: Literal[True],
+) -> tuple[np.ndarray, np.ndarray]: ...
+@answering
 def scaled_dot_product_attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -126,7 +150,9 @@ def scaled_dot_product_attention(
 
     Notes
     -----
-    Introduced in the chapter on the puzzle.
+    Introduced in the chapter on the puzzle. Where a group of query heads shares a key head, repeat
+    the latter: ``np.repeat(key, group, axis=-3)``, and the same for the values. An output
+    in float16 is computed in float32 and rounded once, by at most 1/2048 of an entry.
 
     References
     ----------
@@ -134,11 +160,18 @@ def scaled_dot_product_attention(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from attnlib import scaled_dot_product_attention
     >>> query, key, value = [[1.0, 0, 1, 0]], [[0.0, 1, 1, 1], [0.0, 0, 0, 0]], [[1.0], [0.0]]
     >>> output, weights = scaled_dot_product_attention(query, key, value, return_weights=True)
     >>> weights.round(3)  # logits 0.5 and 0
     array([[0.622, 0.378]])
+    >>> heads, shared = np.ones((8, 3, 4)), np.ones((2, 3, 4))  # four query heads for a key head
+    >>> key = np.repeat(shared, 4, axis=-3)
+    >>> scaled_dot_product_attention(heads, key, key).shape
+    (8, 3, 4)
+    >>> scaled_dot_product_attention(*np.ones((3, 2, 4), np.float16)).dtype
+    dtype('float16')
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
     with_weights = flag("return_weights", return_weights)

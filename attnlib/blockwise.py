@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from attnlib import _tiles as tiling
 from attnlib._calls import AttentionCall, checked_call, checked_cotangent, finished_gradients
+from attnlib._extras import answering
 from attnlib._threads import scratch, share_out
 from attnlib.attention import AttentionGradients
 from attnlib.scaling import ScalingRule
@@ -27,6 +28,7 @@ from attnlib.scaling import ScalingRule
 __all__ = ["blockwise_attention", "blockwise_attention_vjp"]
 
 
+@answering
 def blockwise_attention(
     query: ArrayLike,
     key: ArrayLike,

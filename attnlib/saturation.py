@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attnlib._extras import extra
 from attnlib._validation import generator, real_number, scale_factor, whole_number
 from attnlib.scores import sample_score_rows
 from attnlib.softmax import entropy, jacobian_norm_squared, softmax
@@ -131,8 +132,9 @@ def expected_maximum(n_keys: int) -> float:
     >>> round(expected_maximum(1024), 4)
     3.2482
     """
-    from scipy.integrate import quad
-    from scipy.special import log_ndtr
+    with extra():
+        from scipy.integrate import quad
+        from scipy.special import log_ndtr
 
     n = whole_number("n_keys", n_keys)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnlib._extras import extra
 from attnlib._validation import (
     float_array,
     generator,
@@ -181,7 +182,8 @@ def _log_bessel_k(order: float, x: np.ndarray) -> np.ndarray:
     ----------
     .. [DLMF] NIST Digital Library of Mathematical Functions, sections 10.30 and 10.41.
     """
-    from scipy.special import gammaln, kve
+    with extra():
+        from scipy.special import gammaln, kve
 
     if order < 50:
         with np.errstate(over="ignore", divide="ignore"):
@@ -256,7 +258,8 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
     >>> print(f"{score_pdf(0.0, 2):.4f}")
     0.5000
     """
-    from scipy.special import gammaln
+    with extra():
+        from scipy.special import gammaln
 
     d_k = whole_number("d_k", d_k, most=WIDEST_LAW)
     size = np.abs(float_array("z", z).astype(np.float64))
@@ -302,8 +305,9 @@ def score_sf(z: ArrayLike, d_k: int) -> Any:
     >>> print(f"{2 * score_sf(4 * 8, 64):.2e}")  # beyond 4 standard deviations at d_k = 64
     1.24e-04
     """
-    from scipy.integrate import quad
-    from scipy.special import gammaln, log_ndtr
+    with extra():
+        from scipy.integrate import quad
+        from scipy.special import gammaln, log_ndtr
 
     d_k = whole_number("d_k", d_k, most=WIDEST_LAW)
     scores = float_array("z", z).astype(np.float64)

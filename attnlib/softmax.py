@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnlib._extras import answering
 from attnlib._validation import axis_index, broadcasts, distribution, float_array
 
 __all__ = [
@@ -38,6 +39,7 @@ def _exponentials(x: ArrayLike, axis: int) -> tuple[np.ndarray, np.ndarray, np.n
     return shifted, exponentials, exponentials.sum(axis=index, keepdims=True, dtype=wide)
 
 
+@answering
 def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Turn scores into weights that are positive and sum to one.
 
@@ -83,6 +85,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     return weights
 
 
+@answering
 def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Return the logarithm of the softmax weights, finite even where a weight underflows.
 
@@ -172,6 +175,7 @@ def _times_jacobian(p: np.ndarray, u: np.ndarray, axis: int) -> np.ndarray:
     return p * (beyond_top - (p * beyond_top).sum(axis=axis, keepdims=True))
 
 
+@answering
 def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Multiply the Jacobian of softmax by a vector, in time proportional to its length.
 
@@ -225,6 +229,7 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
     return product
 
 
+@answering
 def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
     r"""Return the squared Frobenius norm of the softmax Jacobian without building it.
 
@@ -277,6 +282,7 @@ def _wide_entropy(given: np.ndarray, axis: int) -> Any:
     return np.abs((p * logarithms).sum(axis=axis))
 
 
+@answering
 def entropy(weights: ArrayLike, axis: int = -1) -> Any:
     r"""Return the Shannon entropy of the weights in nats.
 
@@ -316,6 +322,7 @@ def entropy(weights: ArrayLike, axis: int = -1) -> Any:
     return _wide_entropy(given, index).astype(given.dtype)
 
 
+@answering
 def effective_positions(weights: ArrayLike, axis: int = -1) -> Any:
     """Return how many equally weighted keys would have the same entropy, exp(H): from 1 to n.
 

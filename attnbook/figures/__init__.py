@@ -4,20 +4,23 @@ Each is one Python class, which draws the figure in a given state, and one ES mo
 the same in a browser. Importing this package needs anywidget; importing attnlib does not.
 """
 
-from attnbook.figures.ask import Ask
-from attnbook.figures.drag_scores import DragScores
-from attnbook.figures.freezing_map import FreezingMap
-from attnbook.figures.gradient_quantiles import GradientQuantiles
-from attnbook.figures.head import Head
-from attnbook.figures.initializers import Initializers
-from attnbook.figures.jacobian import JacobianFigure
-from attnbook.figures.models_table import ModelsTable
-from attnbook.figures.online_softmax import OnlineSoftmax
-from attnbook.figures.prediction import Choice, Estimate, Sketch
-from attnbook.figures.spread import Spread
-from attnbook.figures.subtract_or_divide import SubtractOrDivide
-from attnbook.figures.trained_head import TrainedHead
-from attnbook.figures.training_player import TrainingPlayer
+from attnlib._extras import extra
+
+with extra():
+    from attnbook.figures.ask import Ask
+    from attnbook.figures.drag_scores import DragScores
+    from attnbook.figures.freezing_map import FreezingMap
+    from attnbook.figures.gradient_quantiles import GradientQuantiles
+    from attnbook.figures.head import Head
+    from attnbook.figures.initializers import Initializers
+    from attnbook.figures.jacobian import JacobianFigure
+    from attnbook.figures.models_table import ModelsTable
+    from attnbook.figures.online_softmax import OnlineSoftmax
+    from attnbook.figures.prediction import Choice, Estimate, Sketch
+    from attnbook.figures.spread import Spread
+    from attnbook.figures.subtract_or_divide import SubtractOrDivide
+    from attnbook.figures.trained_head import TrainedHead
+    from attnbook.figures.training_player import TrainingPlayer
 
 __all__ = [
     "Ask",

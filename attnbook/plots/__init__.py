@@ -3,43 +3,46 @@
 Every series is told apart by more than its color: a line style, a marker or a label as well.
 """
 
-from attnbook.plots.benchmarks import time_ratios
-from attnbook.plots.divisor import aligned_keys, positions_by_divisor
-from attnbook.plots.gradients import (
-    gradient_quantiles,
-    jacobian_norms,
-    jacobians,
-    key_shares,
-    median_ratios,
-)
-from attnbook.plots.implementation import causal_tiles, memory_by_length, score_bounds
-from attnbook.plots.initialization import (
-    spread_by_model_width,
-    starting_variances,
-    within_row_variances,
-)
-from attnbook.plots.language_model import language_curves, loss_by_spread
-from attnbook.plots.puzzle import attention_maps, slide_or_squeeze
-from attnbook.plots.saturation import concentration, freezing_map, one_lead, weights_by_width
-from attnbook.plots.temperature import (
-    growing_lengths,
-    lost_positions,
-    matching_key,
-    temperatures,
-)
-from attnbook.plots.training import (
-    gradients_over_training,
-    learning_curves,
-    losses_by_width,
-    rate_curves,
-    trained_maps,
-)
-from attnbook.plots.variance import (
-    product_grid,
-    score_densities,
-    variance_against_width,
-    variance_estimates,
-)
+from attnlib._extras import extra
+
+with extra():
+    from attnbook.plots.benchmarks import time_ratios
+    from attnbook.plots.divisor import aligned_keys, positions_by_divisor
+    from attnbook.plots.gradients import (
+        gradient_quantiles,
+        jacobian_norms,
+        jacobians,
+        key_shares,
+        median_ratios,
+    )
+    from attnbook.plots.implementation import causal_tiles, memory_by_length, score_bounds
+    from attnbook.plots.initialization import (
+        spread_by_model_width,
+        starting_variances,
+        within_row_variances,
+    )
+    from attnbook.plots.language_model import language_curves, loss_by_spread
+    from attnbook.plots.puzzle import attention_maps, slide_or_squeeze
+    from attnbook.plots.saturation import concentration, freezing_map, one_lead, weights_by_width
+    from attnbook.plots.temperature import (
+        growing_lengths,
+        lost_positions,
+        matching_key,
+        temperatures,
+    )
+    from attnbook.plots.training import (
+        gradients_over_training,
+        learning_curves,
+        losses_by_width,
+        rate_curves,
+        trained_maps,
+    )
+    from attnbook.plots.variance import (
+        product_grid,
+        score_densities,
+        variance_against_width,
+        variance_estimates,
+    )
 
 __all__ = [
     "aligned_keys",

@@ -125,6 +125,16 @@ def test_mixed_and_integer_types_are_promoted():
     assert whole.tolist() == [[5.0]]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_float16_is_rounded_once(seed):
+    """By half a unit of its last digit, beside what float32 leaves of the sums."""
+    arrays = np.random.default_rng(seed).standard_normal((3, 40, 16)).astype(np.float16)
+    output = scaled_dot_product_attention(*arrays)
+    assert output.dtype == np.float16
+    wanted, _ = oracles.attention_loops(*arrays.astype(np.float64))
+    assert_allclose(output.astype(np.float64), wanted, rtol=1 / 2048, atol=2e-6)
+
+
 def test_float16_with_more_keys_than_it_can_count_and_scores_at_its_end():
     k, v = np.zeros((70_000, 1), np.float16), np.ones((70_000, 1), np.float16)
     _, weights = scaled_dot_product_attention(

@@ -1,0 +1,110 @@
+"""What callers are told: of missing packages, of arguments known from elsewhere, of other types."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_overloads
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import attnlib
+from attnlib._extras import ELSEWHERE
+
+pytestmark = pytest.mark.not_for_mutants
+
+#: What asks for a package: a statement, and what has to be run before.
+ASKING = {
+    "scipy": ["score_pdf(0.5, 4)", "score_sf(0.5, 4)", "expected_maximum(9)"],
+    "matplotlib": ["import attnbook.plots"],
+    "anywidget": ["import attnbook.figures"],
+    "joblib": [
+        """from attnbook.sweeps import Setting, run_settings
+run_settings([Setting('divided by √dₖ', 'SGD', 4, 0.1, steps=1)], [0])"""
+    ],
+}
+#: What works without a package.
+SPARED = {
+    "tqdm": "from attnlib.training import *; train(0, 4, None, Sgd(0.1), steps=1)",
+    "threadpoolctl": "blockwise_attention(*np.ones((3, 2000, 4)))",
+}
+ONES = np.ones((3, 2, 4))
+
+
+def without(package: str, statement: str) -> subprocess.CompletedProcess[str]:
+    """Run a statement where a package is missing."""
+    program = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        f"import numpy as np; from attnlib import *\n{statement}"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(attnlib.__file__).parent.parent,
+    )
+
+
+@pytest.mark.parametrize(
+    ("package", "statement"),
+    [(package, statement) for package, asking in ASKING.items() for statement in asking],
+)
+def test_what_is_missing_is_named_with_how_to_install_it(package: str, statement: str):
+    last = without(package, statement).stderr.splitlines()[-1]
+    assert last == (
+        f"ModuleNotFoundError: this needs {package}, which is not installed: "
+        'pip install "attnlib[all]"'
+    )
+
+
+@pytest.mark.parametrize("package", SPARED)
+def test_what_is_not_needed_may_be_missing(package: str):
+    done = without(package, SPARED[package])
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: attnlib.scaled_dot_product_attention(*ONES, dropout_p=0.0),
+            "scaled_dot_product_attention has no dropout_p, because dropout draws at random",
+        ),
+        (
+            lambda: attnlib.scaled_dot_product_attention(*ONES, enable_gqa=True),
+            "has no enable_gqa, because groups of queries share a key after key = np.repeat",
+        ),
+        (lambda: attnlib.softmax(ONES, dim=-1), "softmax has no dim, because it is called axis"),
+        (lambda: attnlib.entropy(ONES / 4, dim=-1), "entropy has no dim"),
+        (lambda: attnlib.softmax(ONES, axes=0), "unexpected keyword argument 'axes'"),
+        (lambda: attnlib.softmax("x"), "x must hold real numbers"),
+    ],
+)
+def test_an_argument_from_elsewhere_is_answered(call, said: str):
+    with pytest.raises(TypeError, match=said):
+        call()
+
+
+def test_what_is_called_missing_is_not_there():
+    functions = [value for name in attnlib.__all__ if callable(value := getattr(attnlib, name))]
+    for function in functions:
+        if hasattr(function, "__wrapped__"):
+            assert not ELSEWHERE.keys() & inspect.signature(function).parameters
+
+
+@pytest.mark.parametrize("kind", [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
+def test_types_that_numpy_does_not_know_are_refused_in_words(kind: type):
+    said = r"query must be of a type of NumPy: use astype\(np.float32\); got dtype b?float(16|8)"
+    with pytest.raises(TypeError, match=said):
+        attnlib.scaled_dot_product_attention(ONES[0].astype(kind), ONES[1], ONES[2])
+
+
+def test_the_weights_are_returned_when_asked_for_by_type_too():
+    without_weights, with_weights = get_overloads(attnlib.scaled_dot_product_attention.__wrapped__)
+    assert without_weights.__annotations__["return"] == "np.ndarray"
+    assert with_weights.__annotations__["return"] == "tuple[np.ndarray, np.ndarray]"
