@@ -35,7 +35,7 @@ QUESTION = """## Ask something
 
 :::{admonition} Predict first
 :class: predict
-What is twice 5<!-- {five} -->?
+What is 5<!-- {five} --> added to itself?
 :::"""
 IMPORTS = """import matplotlib.pyplot as plt
 import numpy as np
@@ -74,7 +74,7 @@ def chapter() -> nbformat.NotebookNode:
         READINGS,
         description="What is left of attention if nothing is exponentiated.",
     )
-    card = {"large": "8", "words": "is twice 5"}
+    card = {"large": "8", "words": "is 5 and as many"}
     made.metadata["book"] = {"question": "what is left without softmax?", "card": card}
     made.metadata["numbers"] = {"large": "{ten}", "words": "{five}"}
     return made
