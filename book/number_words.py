@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from book.markdown import Piece
+from book.markdown import COMMENT, Piece
 from book.numerals import Numeral
 
 LISTED = Path(__file__).with_suffix(".txt")
@@ -71,7 +71,7 @@ def states(word: Numeral, text: str) -> bool:
     >>> [word.text for piece in walk(text) for word in number_words(piece) if states(word, text)]
     ['eight', 'a tenth']
     """
-    behind, written = text[word.end :], word.text.lower()
+    behind, written = COMMENT.sub("", text[word.end :]), word.text.lower()
     if written in _SMALL:
         return _RATIO.match(behind) is not None
     return written not in _NTHS or re.match(r"\s+of\s", behind) is not None

@@ -263,8 +263,8 @@ def test_a_bound_number_word_is_compared(text: str, source: str) -> None:
         ("Two arms, the three takeaways, the third row, hundreds of keys, one by one.", []),
         ("`eight times` $\\text{eight times}$ <!-- {eight} times --> sometimes", []),
         (
-            "![twice](a.png) Eight times<!-- {n} --> and eight<!-- no field --> times",
-            ["twice", "Eight"],
+            "![twice](a.png) Eight times<!-- {n} -->, nine<!-- n --> times, half<!-- n -->",
+            ["twice", "Eight", "nine", "half"],
         ),
     ],
 )
