@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib._calls import AttentionCall, check_scores, checked_call
-from attnlib._extras import answering
 from attnlib._validation import whole_number
 
 __all__ = ["OnlineAttention", "online_attention"]
@@ -37,7 +36,6 @@ class OnlineAttention(NamedTuple):
     """The sum of exp(logit - peak), shape (..., n_queries, 1)."""
 
 
-@answering
 def online_attention(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, *, block_size: int = 512
 ) -> OnlineAttention:

@@ -11,7 +11,7 @@ from IPython.display import Markdown
 
 
 def show(function: Callable) -> Markdown:
-    """Display a function as its source has it, without its docstring.
+    """Display a function as its source has it, without its docstring and what decorates it.
 
     Examples
     --------
@@ -20,8 +20,9 @@ def show(function: Callable) -> Markdown:
     'def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:'
     """
     lines = inspect.getsource(function).splitlines()
-    docstring = ast.parse("\n".join(lines)).body[0].body[0]
-    del lines[docstring.lineno - 1 : docstring.end_lineno]
+    definition = ast.parse("\n".join(lines)).body[0]
+    docstring = definition.body[0]
+    del lines[docstring.lineno - 1 : docstring.end_lineno], lines[: definition.lineno - 1]
     return Markdown("\n".join(["```python", *lines, "```"]))
 
 

@@ -20,7 +20,13 @@ from tests.book.binder import Home
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Locator, Page
 
-OPTIONS = ("--no-browser", "--allow-root", "--ip=127.0.0.1", "--ServerApp.port_retries=0")
+OPTIONS = (
+    "--expose-app-in-browser",
+    "--no-browser",
+    "--allow-root",
+    "--ip=127.0.0.1",
+    "--ServerApp.port_retries=0",
+)
 NO_TOKEN = ("--IdentityProvider.token=", "--ServerApp.password=")
 OWN = ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
 """What would bring in settings of whoever runs the tests."""
@@ -58,6 +64,12 @@ FAULTS = r"""() => {
 LINKS = """() => [...document.querySelectorAll(".jp-NotebookPanel:not(.lm-mod-hidden) a[href]")]
   .filter((link) => !link.matches(".jp-InternalAnchorLink"))
   .map((link) => link.getAttribute("href"))"""
+# Whether a notebook's kernel hears the window: JupyterLab draws it as idle before.
+CONNECTED = """() => {
+  const { session, isReady } = jupyterapp.shell.currentWidget?.sessionContext ?? {};
+  const { connectionStatus, status } = session?.kernel ?? {};
+  return isReady && connectionStatus === "connected" && status === "idle";
+}"""
 IDS = """() => [...document.querySelectorAll("[data-jupyter-id]")]
   .map((heading) => heading.dataset.jupyterId)"""
 
@@ -143,6 +155,7 @@ class Lab:
         """Wait until a notebook is open with its cells, formulas and kernel."""
         self.page.locator(f'.lm-TabBar-tab.jp-mod-current:has-text("{name}")').wait_for()
         self.cell(cells - 1).wait_for()
+        self.page.wait_for_function(CONNECTED)
         self.panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for()
         self.page.wait_for_function(
             "![...document.querySelectorAll('.jp-RenderedMarkdown')]"
@@ -170,11 +183,13 @@ class Lab:
 
     def ask(self, source: str, *, seconds: float = 100) -> str:
         """Run some code in a new cell at the end, and return what it prints after all others."""
+        new = self.panel.locator(".jp-Cell").count()
         self.cell(-1).locator(".jp-InputPrompt").click()
         self.page.keyboard.press("b")
-        self.write(-1, source)
+        self.cell(new).locator(".cm-content").wait_for()
+        self.write(new, source)
         self.page.keyboard.press("Control+Enter")
-        printed = self.cell(-1).locator("[data-mime-type$=stdout]")
+        printed = self.cell(new).locator("[data-mime-type$=stdout]")
         printed.wait_for(timeout=1000 * seconds)
         return printed.inner_text()
 
