@@ -27,7 +27,10 @@ sys.path.insert(0, str(ROOT))
 from tools import repository  # noqa: E402
 
 # What a source distribution holds beside the package.
-BESIDE = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "pyproject.toml"}
+BESIDE = {
+    *("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "pyproject.toml"),
+    "docs/package.md",  # what a package index shows
+}
 # What setuptools adds to it.
 MADE = re.compile(r"PKG-INFO|setup\.cfg|MANIFEST\.in|attnlib\.egg-info/[\w.-]+")
 # Run in the new environment; what it may lack is on the command line. A module that imports such a
@@ -92,6 +95,13 @@ def package_files(names: list[str]) -> set[str]:
     return {name for name in names if name.startswith(("attnbook/", "attnlib/"))}
 
 
+def address(root: Path = ROOT) -> str:
+    """Return the repository's address from the environment or ``_config.yml``, or nothing."""
+    text = (root / "_config.yml").read_text(encoding="utf-8")
+    configured = re.search(r'^  url: "(.*)"$', text, re.MULTILINE)[1]
+    return os.environ.get("REPOSITORY_URL") or configured
+
+
 def wheel_problems(wheel: Path, names: list[str], version: str) -> list[str]:
     """Say what a wheel lacks, has too much, or says wrongly."""
     with zipfile.ZipFile(wheel) as file:
@@ -128,8 +138,9 @@ def metadata_problems(metadata: Message, version: str) -> list[str]:
     problems += [
         f"no {field}" for field in ("Summary", "Author", "Keywords") if not metadata[field]
     ]
-    if metadata["Home-page"] or metadata["Project-URL"]:
-        problems.append("an address that another copy of the book does not have")
+    known = [f"Repository, {address()}"] if address() else []
+    if metadata["Home-page"] or metadata.get_all("Project-URL", []) != known:
+        problems.append("other addresses than that of this repository")
     return problems
 
 
@@ -175,6 +186,9 @@ def run(*command: str | Path, cwd: Path) -> str:
 def build(folder: Path) -> tuple[Path, Path]:
     """Make a source distribution, and from it a wheel, of what git knows."""
     repository.copy(repository.files(), folder)
+    if address():
+        with (folder / "pyproject.toml").open("a", encoding="utf-8") as project:
+            project.write(f'\n[project.urls]\nRepository = "{address()}"\n')
     # the versions that are installed here are pinned; those of an isolated build would not be
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist", ".", cwd=folder)
     (archive,) = (folder / "dist").glob("*.tar.gz")

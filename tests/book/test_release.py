@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import subprocess
 import sys
 import tomllib
 from datetime import date
 from email import message_from_string
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from tools import package_check, repository
 # The headings of Keep a Changelog, in its order, and what a release leaves open.
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Known limits"]
 HEADING = re.compile(r"## \[(?P<version>\d+\.\d+\.\d+)\] - (?P<day>\d{4}-\d\d-\d\d)")
+CODE = re.compile(r"`([\w.]+)`")
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
@@ -175,6 +178,27 @@ Keywords: k
 Requires-Dist: numpy>=2.0
 Requires-Dist: scipy; extra == "all"
 """
+
+
+def test_a_known_repository_is_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPOSITORY_URL", "https://example.org/some/book")
+    linked = METADATA + "Project-URL: Repository, https://example.org/some/book\n"
+    assert package_check.metadata_problems(message_from_string(linked), "1.0.0") == []
+    assert len(package_check.metadata_problems(message_from_string(METADATA), "1.0.0")) == 1
+
+
+def test_the_page_of_the_package_stands_alone_and_its_examples_run() -> None:
+    path = ROOT / project()["project"]["readme"]
+    text = path.read_text(encoding="utf-8")
+    assert doctest.testfile(str(path), module_relative=False).failed == 0
+    assert re.findall(r"\]\(|<img|src=|href=", text) == [], "no index has what it would lead to"
+    rows = re.findall(r"^\|.*\|(.*)\|$", text, re.MULTILINE)
+    named = {name for row in rows for name in CODE.findall(row)}
+    assert len(named) > 15
+    for name in named:
+        owner, _, rest = name.partition(".")
+        found = import_module(name) if rest else getattr(attnlib, owner)
+        assert found is not None
 
 
 def test_complete_metadata_pass() -> None:
