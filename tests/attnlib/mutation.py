@@ -20,6 +20,7 @@ import ast
 import copy
 import gc
 import importlib
+import inspect
 import json
 import mmap
 import os
@@ -194,7 +195,8 @@ def functions(source: str) -> Iterator[tuple[str, ast.FunctionDef]]:
     """Yield (name, function) for every function of a module and every method of its classes."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef):
-            yield node.name, node
+            if "overload" not in map(ast.unparse, node.decorator_list):  # types alone
+                yield node.name, node
         elif isinstance(node, ast.ClassDef):
             for member in node.body:
                 if isinstance(member, ast.FunctionDef):
@@ -262,7 +264,7 @@ def installed(name: str, module: str) -> FunctionType:
     holder: object = imported(module)
     for part in name.split("."):
         holder = getattr(holder, part)
-    return holder.fget if isinstance(holder, property) else holder
+    return holder.fget if isinstance(holder, property) else inspect.unwrap(holder)
 
 
 def install(name: str, function: ast.FunctionDef, module: str) -> None:
