@@ -18,7 +18,11 @@ GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 PACKAGE := .venv-package
 PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 
-.PHONY: test test-quick chapter sizes lint format lock page-picture package-check students problem-sets grade grades-export \
+# The book by Sphinx alone, every package as new as can be: no list pins them.
+SPHINX := .venv-sphinx
+SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
+
+.PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students problem-sets grade grades-export \
 	formgrader grade-scheduler grade-worker bench-grading
 
 test: $(TEST)/.ready ## run every test, the book's own cells included
@@ -55,6 +59,10 @@ lock: $(VENV)/.book ## write the pinned versions anew
 	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
 	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
 		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
+
+sphinx: $(VENV)/.book $(SPHINX)/.ready ## build the site with the newest Sphinx and without Jupyter Book: _build/sphinx
+	$(RUN) tools/plain_sphinx.py
+	$(SPHINX_RUN) -m sphinx -n -W --keep-going -q . _build/sphinx
 
 page-picture: $(VENV)/.browser book ## take the README's picture of the landing page anew: docs/page.png
 	$(RUN) tools/pictures.py page
@@ -114,6 +122,13 @@ $(TEST)/.ready: requirements-dev.txt pyproject.toml
 $(GRADING)/.ready: requirements-grading.txt
 	$(PYTHON) -m venv $(GRADING)
 	$(GRADING_RUN) $(INSTALL) -r requirements-grading.txt
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(SPHINX)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SPHINX)
+	$(SPHINX_RUN) $(INSTALL) "pip>=25.1"
+	$(SPHINX_RUN) $(INSTALL) --group sphinx
+	$(SPHINX_RUN) $(INSTALL) --no-deps -e .
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(PACKAGE)/.ready: requirements-package.txt

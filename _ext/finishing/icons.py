@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FAMILY = "Font Awesome"
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _REGULAR = re.compile(r"\.far\b|\.fa-regular\b|--fa-font-regular\b")
-_FILE = re.compile(rf"{SITE}([^\")]+\.ttf)")
+_FILE = re.compile(rf"{SITE}([^\")]+\.(?:ttf|woff2))")
 
 
 def _values(rules: list[Rule]) -> str:
@@ -95,7 +95,8 @@ class Icons:
             is_regular = face.get("font-weight") == "400" and "Brands" not in face["font-family"]
             if not shown or (is_regular and not _REGULAR.search(said)):
                 continue
-            address, characters = self._cut(_FILE.search(face["src"])[1], shown)
+            # .ttf sorts before .woff2, which takes another package to read
+            address, characters = self._cut(min(_FILE.findall(face["src"])), shown)
             found.update(characters)
             if characters:
                 face["src"] = f'url("{address}") format("woff")'

@@ -301,7 +301,9 @@ def _mentioned(rule: Rule, said: str, words: set[str]) -> bool:
     if rule[0] == "frames":
         return rule[1] in words
     if rule[0] == "font":
-        return dict(rule[1]).get("font-family", "").strip("\"'") in said
+        # a name without quotes may have escapes, as in Font Awesome\\ 7 Free
+        family = dict(rule[1]).get("font-family", "").strip("\"'").replace("\\", "")
+        return family in said.replace("\\", "")
     return True
 
 

@@ -186,7 +186,9 @@ def test_everything_is_run_again_on_a_schedule_with_the_newest_versions() -> Non
     path, *names = left_out.split("::")
     assert all(name in (ROOT / path).read_text(encoding="utf-8") for name in names)
     assert "pinned_versions" in names[-1]
-    assert not [step for step in workflow["jobs"]["test"]["steps"] if "cache" in str(step)]
+    assert commands(workflow["jobs"]["sphinx"]) == ["make sphinx"]
+    steps = [step for job in ("test", "sphinx") for step in workflow["jobs"][job]["steps"]]
+    assert not [step for step in steps if "cache" in str(step)]
 
 
 def test_links_are_checked_on_a_schedule_and_nowhere_else() -> None:
@@ -195,12 +197,13 @@ def test_links_are_checked_on_a_schedule_and_nowhere_else() -> None:
     assert not any("make links" in content for content in others)
 
 
-@pytest.mark.parametrize("job", [("newest.yml", "test"), ("links.yml", "check")])
-def test_a_failure_is_told(job: tuple[str, str]) -> None:
-    name, key = job
+@pytest.mark.parametrize(
+    ("name", "needs"), [("newest.yml", ["test", "sphinx"]), ("links.yml", ["check"])]
+)
+def test_a_failure_is_told(name: str, needs: list[str]) -> None:
     report = parsed(text(name))["jobs"]["report"]
     assert report["if"] == "failure()"
-    assert report["needs"] == [key]
+    assert report["needs"] == needs
     assert {"GH_TOKEN", "GH_REPO", "TITLE", "RUN"} == set(report["env"])
 
 
