@@ -61,6 +61,7 @@ lock: $(VENV)/.book ## write the pinned versions anew
 		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
 
 sphinx: $(VENV)/.book $(SPHINX)/.ready ## build the site with the newest Sphinx and without Jupyter Book: _build/sphinx
+	$(BIN)/jupyter-book config sphinx .
 	$(RUN) tools/plain_sphinx.py
 	$(SPHINX_RUN) -m sphinx -n -W --keep-going -q . _build/sphinx
 

@@ -1,15 +1,9 @@
-"""Write ``conf.py``, from which Sphinx builds the book without Jupyter Book (``make sphinx``).
-
-Jupyter Book says what ``_config.yml`` means for Sphinx, and names itself among the extensions.
-"""
+"""Make the ``conf.py`` that Jupyter Book wrote one without Jupyter Book (``make sphinx``)."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
 ITSELF = "'jupyter_book', "
 
 
@@ -27,10 +21,8 @@ def without_jupyter_book(configuration: str) -> str:
 
 
 def main() -> None:
-    """Write the file."""
-    command = (sys.executable, "-m", "jupyter_book", "config", "sphinx", str(ROOT))
-    subprocess.run(command, check=True, capture_output=True)
-    path = ROOT / "conf.py"
+    """Change the file."""
+    path = Path(__file__).resolve().parent.parent / "conf.py"
     path.write_text(without_jupyter_book(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import yaml
 from tests.book.building import run
 from tests.book.notebooks import ROOT
 from tests.book.test_pins import make_targets, makefile
+from tools.plain_sphinx import without_jupyter_book
 
 FOLDER = ROOT / ".github"
 WORKFLOWS = sorted(path.name for path in (FOLDER / "workflows").iterdir())
@@ -189,6 +191,20 @@ def test_everything_is_run_again_on_a_schedule_with_the_newest_versions() -> Non
     assert commands(workflow["jobs"]["sphinx"]) == ["make sphinx"]
     steps = [step for job in ("test", "sphinx") for step in workflow["jobs"][job]["steps"]]
     assert not [step for step in steps if "cache" in str(step)]
+
+
+def test_jupyter_book_says_how_to_do_without_it(tmp_path: Path) -> None:
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copy(ROOT / name, tmp_path)
+    run(str(Path(sys.executable).with_name("jupyter-book")), "config", "sphinx", ".", cwd=tmp_path)
+    written = (tmp_path / "conf.py").read_text(encoding="utf-8")
+    said: dict[str, Any] = {}
+    exec(without_jupyter_book(written), said)  # noqa: S102, what Sphinx does with it
+    assert said["html_theme"] == "book_theme"
+    assert {"myst_nb", "_ext.finishing"} <= {*said["extensions"]}
+    assert "jupyter_book" not in said["extensions"]
+    with pytest.raises(ValueError, match="must name 'jupyter_book' once"):
+        without_jupyter_book(without_jupyter_book(written))
 
 
 def test_links_are_checked_on_a_schedule_and_nowhere_else() -> None:
