@@ -50,15 +50,14 @@ format: $(TEST)/.ready ## mend what can be mended by itself
 
 lock: $(VENV)/.book ## write the pinned versions anew
 	$(PIP) uv
-	$(COMPILE) --extra book -o requirements.txt pyproject.toml
-	$(COMPILE) --extra reader -c requirements.txt -o .binder/requirements.txt pyproject.toml
-	$(COMPILE) --extra grading -c requirements.txt -o requirements-grading.txt pyproject.toml
-	$(COMPILE) --extra book --extra test --extra grading -c requirements.txt \
-		-o requirements-dev.txt pyproject.toml
-	$(COMPILE) --extra package -c requirements-dev.txt -o requirements-package.txt pyproject.toml
+	$(COMPILE) --extra all --group book -o requirements.txt pyproject.toml
+	$(COMPILE) --extra all --group reader -c requirements.txt -o .binder/requirements.txt pyproject.toml
+	$(COMPILE) --group grading -c requirements.txt -o requirements-grading.txt pyproject.toml
+	$(COMPILE) --extra all --group test -c requirements.txt -o requirements-dev.txt pyproject.toml
+	$(COMPILE) --group package -c requirements-dev.txt -o requirements-package.txt pyproject.toml
 	# without what PyTorch takes for graphics cards: builds for the processor do not ask for it
-	$(COMPILE) --extra bench -c requirements.txt pyproject.toml \
-		| grep -vE '^(cuda|nvidia|triton)' > requirements-bench.txt
+	$(COMPILE) --group bench -c requirements.txt -o requirements-bench.txt pyproject.toml
+	sed -i.all -E '/^(cuda|nvidia|triton)/d' requirements-bench.txt && rm requirements-bench.txt.all
 
 sphinx: $(VENV)/.book $(SPHINX)/.ready ## build the site with the newest Sphinx and without Jupyter Book: _build/sphinx
 	$(BIN)/jupyter-book config sphinx .
@@ -128,8 +127,7 @@ $(GRADING)/.ready: requirements-grading.txt
 $(SPHINX)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(SPHINX)
 	$(SPHINX_RUN) $(INSTALL) "pip>=25.1"
-	$(SPHINX_RUN) $(INSTALL) --group sphinx
-	$(SPHINX_RUN) $(INSTALL) --no-deps -e .
+	$(SPHINX_RUN) $(INSTALL) --group sphinx -e ".[all]"
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(PACKAGE)/.ready: requirements-package.txt

@@ -135,6 +135,9 @@ def metadata_problems(metadata: Message, version: str) -> list[str]:
     needed = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
     if [re.split(r"\W", line)[0] for line in needed] != ["numpy"]:
         problems.append(f"it needs {needed}, not NumPy alone")
+    offered = metadata.get_all("Provides-Extra", [])
+    if offered != ["all"]:
+        problems.append(f"it offers the extras {offered}, not the users' one alone, all")
     problems += [
         f"no {field}" for field in ("Summary", "Author", "Keywords") if not metadata[field]
     ]

@@ -70,7 +70,7 @@ sizes and have to leave them as they are. The chapter's page has the solutions.
 **To run it** takes the book's package, `attnlib`. In a copy of the book's repository, the \
 command `make lab` installs everything and opens JupyterLab; this file is in the folder \
 `practice`. Without `make`, install the package from there into the Python that runs this \
-notebook: `python -m pip install ".[reader]"`. On Binder nothing is to be installed: where the \
+notebook: `python -m pip install ".[all]"`. On Binder nothing is to be installed: where the \
 book's site shows *Run on Binder* below the title of a chapter, that link opens the chapter there, \
 with this folder beside it."""
 IMPORTS = """import math

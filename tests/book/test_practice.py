@@ -122,7 +122,7 @@ class TestPractice:
 
     def test_the_top_says_how_to_get_what_is_needed(self, stem: str) -> None:
         opening, imports = stored(stem).cells[:2]
-        for way in ("`make lab`", 'pip install ".[reader]"', "Binder"):
+        for way in ("`make lab`", 'pip install ".[all]"', "Binder"):
             assert way in opening.source
         assert imports.source == practice.IMPORTS
 

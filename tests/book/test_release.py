@@ -176,6 +176,7 @@ Summary: S
 Author: A
 Keywords: k
 Requires-Dist: numpy>=2.0
+Provides-Extra: all
 Requires-Dist: scipy; extra == "all"
 """
 
@@ -211,6 +212,7 @@ def test_complete_metadata_pass() -> None:
         ("BSD-3-Clause", "MIT"),
         ("Summary: S\n", ""),
         ('; extra == "all"', ""),
+        ("Provides-Extra: all", "Provides-Extra: all\nProvides-Extra: test"),
         ("Keywords: k", "Keywords: k\nProject-URL: Home, https://example.org"),
     ],
 )
