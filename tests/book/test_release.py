@@ -149,6 +149,13 @@ def test_the_distributions_hold_the_package_and_nothing_else(
     assert package_check.stated_version() == attnlib.__version__
 
 
+def test_the_data_that_the_packages_name_are_there() -> None:
+    """Setuptools passes over a pattern that no file fits, such as a `py.typed` that got lost."""
+    for package, patterns in project()["tool"]["setuptools"]["package-data"].items():
+        for pattern in patterns:
+            assert [*(ROOT / package).glob(pattern)], f"{package}/{pattern}"
+
+
 def test_what_the_distributions_lack_or_have_too_much_is_noticed(
     packed: tuple[Path, Path, list[str]],
 ) -> None:
