@@ -71,7 +71,10 @@ TYPES = {
     "Mapping": f"{PYTHON}collections.abc.html#collections.abc.Mapping",
     "PathLike": f"{PYTHON}os.html#os.PathLike",
     "Sequence": f"{PYTHON}collections.abc.html#collections.abc.Sequence",
+    "float64": f"{NUMPY}arrays.scalars.html#numpy.float64",
+    "floating": f"{NUMPY}arrays.scalars.html#numpy.floating",
     "ndarray": f"{NUMPY}generated/numpy.ndarray.html",
+    "number": f"{NUMPY}arrays.scalars.html#numpy.number",
 }
 """Where the types of signatures that are not the book's own are documented."""
 _LOG = logging.getLogger(__name__)

@@ -210,7 +210,7 @@ class ScalingRule:
         upstream = _of_shape(cotangent, k.shape)
         return _directions_vjp(k, upstream) if self.normalize else upstream
 
-    def cap_slope(self, capped: np.ndarray) -> Any:
+    def cap_slope(self, capped: np.ndarray) -> float | np.ndarray:
         """Return the derivative of :meth:`cap_logits` from what it returned; 1.0 without a cap.
 
         >>> import numpy as np

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -213,7 +213,11 @@ def _log_bessel_k(order: float, x: np.ndarray) -> np.ndarray:
     return 0.5 * math.log(math.pi / (2 * order)) - order * eta + 0.5 * np.log(p) + np.log(series)
 
 
-def score_pdf(z: ArrayLike, d_k: int) -> Any:
+@overload
+def score_pdf(z: float | np.number, d_k: int) -> np.float64: ...
+@overload
+def score_pdf(z: ArrayLike, d_k: int) -> np.ndarray: ...
+def score_pdf(z: ArrayLike, d_k: int) -> np.float64 | np.ndarray:
     r"""Return the exact density of q·k when all components are independent standard normal.
 
     .. math::
@@ -272,7 +276,11 @@ def score_pdf(z: ArrayLike, d_k: int) -> Any:
     return np.exp(np.where(size > 0, log_density, at_zero))[()]
 
 
-def score_sf(z: ArrayLike, d_k: int) -> Any:
+@overload
+def score_sf(z: float | np.number, d_k: int) -> np.float64: ...
+@overload
+def score_sf(z: ArrayLike, d_k: int) -> np.ndarray: ...
+def score_sf(z: ArrayLike, d_k: int) -> np.float64 | np.ndarray:
     r"""Return P(q·k > z) when all components are independent standard normal.
 
     Given q the score is normal with variance \|q\|², so the tail is the normal tail averaged

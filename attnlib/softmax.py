@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -230,7 +228,7 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
 
 
 @answering
-def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
+def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     r"""Return the squared Frobenius norm of the softmax Jacobian without building it.
 
     .. math:: \|J\|_F^2 = \sum_i p_i^2 - 2 \sum_i p_i^3 + \Bigl(\sum_i p_i^2\Bigr)^2
@@ -273,7 +271,7 @@ def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> Any:
     return (squares * ((1 - p) ** 2 + others)).sum(axis=index).astype(given.dtype)
 
 
-def _wide_entropy(given: np.ndarray, axis: int) -> Any:
+def _wide_entropy(given: np.ndarray, axis: int) -> np.floating | np.ndarray:
     """Return the entropy in float64 at least: its exponential would multiply a rounding error."""
     p = given.astype(np.result_type(given, np.float64))
     logarithms = np.zeros_like(p)
@@ -283,7 +281,7 @@ def _wide_entropy(given: np.ndarray, axis: int) -> Any:
 
 
 @answering
-def entropy(weights: ArrayLike, axis: int = -1) -> Any:
+def entropy(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     r"""Return the Shannon entropy of the weights in nats.
 
     .. math:: H(p) = -\sum_i p_i \log p_i
@@ -323,7 +321,7 @@ def entropy(weights: ArrayLike, axis: int = -1) -> Any:
 
 
 @answering
-def effective_positions(weights: ArrayLike, axis: int = -1) -> Any:
+def effective_positions(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     """Return how many equally weighted keys would have the same entropy, exp(H): from 1 to n.
 
     Parameters

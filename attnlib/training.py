@@ -628,7 +628,7 @@ def _checked_records(record_at: Sequence[int] | None, steps: int) -> list[int]:
     return wanted
 
 
-def steps_to_loss(steps: ArrayLike, loss: ArrayLike, level: float) -> Any:
+def steps_to_loss(steps: ArrayLike, loss: ArrayLike, level: float) -> np.floating | np.ndarray:
     """Return after how many steps the loss was first at or below a level.
 
     Parameters

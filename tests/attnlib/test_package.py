@@ -10,6 +10,7 @@ import sys
 import typing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import attnlib
@@ -129,6 +130,37 @@ def test_a_function_is_annotated(name):
     function = getattr(attnlib, name)
     hints = typing.get_type_hints(function)
     assert set(hints) == {*inspect.signature(function).parameters, "return"}
+
+
+def test_results_are_of_a_type():
+    """``Any`` is the result of functions alone whose overloads say more."""
+    for path in PACKAGE.glob("[!_]*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        overloaded = {
+            node.name for node in functions if "overload" in map(ast.unparse, node.decorator_list)
+        }
+        loose = {node.name for node in functions if ast.unparse(node.returns) == "Any"}
+        assert {name for name in loose if not name.startswith("_")} <= overloaded, path.name
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["effective_positions", "entropy", "jacobian_norm_squared"])
+def test_a_row_gives_a_number_and_rows_an_array(name, dtype):
+    function = getattr(attnlib, name)
+    number, array = typing.get_args(typing.get_type_hints(function)["return"])
+    row = np.full(4, 0.25, dtype)
+    assert isinstance(function(row), number)
+    assert isinstance(function([row, row]), array)
+
+
+@pytest.mark.parametrize("function", [attnlib.score_pdf, attnlib.score_sf])
+def test_overloads_tell_a_number_from_an_array(function):
+    for_number, for_array = map(typing.get_type_hints, typing.get_overloads(function))
+    for number in (1.5, np.float32(1.5), np.int64(1)):
+        assert isinstance(number, for_number["z"])
+        assert isinstance(function(number, 4), for_number["return"])
+    assert isinstance(function([1.5, 2.5], 4), for_array["return"])
 
 
 def test_randomness_is_always_an_argument():
