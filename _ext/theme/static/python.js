@@ -1,6 +1,36 @@
 // Python for a page's cells, in a worker that is loaded when it is first wanted. Ending the worker is
 // how a cell is stopped, and all names are gone then.
 
+const FILES = {
+  "worker.js": "text/javascript",
+  "pyodide.asm.wasm": "application/wasm",
+  "python_stdlib.zip": "application/zip",
+  "numpy.zip": "application/zip",
+  "book.zip": "application/zip",
+};
+
+/** Return a file of the folder `base` as a page from a disk gets it, which may only run scripts. */
+const fromDisk = (base, name) =>
+  new Promise((fulfill, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL(`${name}.js`, base);
+    script.onload = () => {
+      const bytes = Uint8Array.from(atob(script.content), (letter) => letter.charCodeAt(0));
+      fulfill(new Blob([bytes], { type: FILES[name] }));
+      script.remove();
+    };
+    script.onerror = () => reject(new Error(`${name} is not beside the page`));
+    document.head.append(script);
+  });
+
+/** Return the address of the worker, and all files at once on a page that may not fetch. */
+const sources = async (base) => {
+  if (location.protocol !== "file:") return [new URL("worker.js", base)];
+  const entries = Object.keys(FILES).map(async (name) => [name, await fromDisk(base, name)]);
+  const files = Object.fromEntries(await Promise.all(entries));
+  return [URL.createObjectURL(files["worker.js"]), files];
+};
+
 /**
  * Return what runs Python from the folder `base`. `onProgress(loaded, total)` hears the bytes.
  *
@@ -8,15 +38,16 @@
  * `{ output, error: { line, text } | null, pictures }`; `stop()` ends it and what waits for it.
  */
 export function createRuntime({ base, onProgress = () => {} }) {
-  let worker = null;
+  let ready = null; // of the worker that is, or will be
   let waiting = new Map();
-  let count = 0;
+  let last = 0;
+  let end = () => {};
 
-  const ask = (id, message) =>
-    new Promise((fulfill, reject) => {
-      waiting.set(id, { fulfill, reject });
-      if (message) worker.postMessage({ id, ...message });
-    });
+  const stop = (reason = "stopped") => {
+    end();
+    for (const { reject } of waiting.values()) reject(new Error(reason));
+    [ready, waiting, end] = [null, new Map(), () => {}];
+  };
 
   const answer = ({ data: { id, loaded, total, failed, ...result } }) => {
     if (loaded) return onProgress(loaded, total);
@@ -25,28 +56,23 @@ export function createRuntime({ base, onProgress = () => {} }) {
     return failed ? reject(new Error(failed)) : fulfill(result);
   };
 
-  const stop = (reason = "stopped") => {
-    worker?.terminate();
-    worker = null;
-    for (const { reject } of waiting.values()) reject(new Error(reason));
-    waiting = new Map();
+  const ask = (worker, message) =>
+    new Promise((fulfill, reject) => {
+      waiting.set(++last, { fulfill, reject });
+      worker.postMessage({ id: last, ...message });
+    });
+
+  const begin = async () => {
+    const [address, files] = await sources(base);
+    const worker = new Worker(address);
+    end = () => worker.terminate();
+    worker.onmessage = answer;
+    worker.onerror = ({ message }) => stop(message || "Python could not be loaded");
+    await ask(worker, { start: { base: String(base), files } });
+    return worker;
   };
 
-  let ready = null;
-  const start = () => {
-    if (!worker) {
-      worker = new Worker(new URL("worker.js", base), { type: "module" });
-      worker.onmessage = answer;
-      worker.onerror = (event) => stop(event.message || "Python could not be loaded");
-      ready = ask("ready");
-    }
-    return ready;
-  };
-
-  const run = async (code) => {
-    await start();
-    return ask(++count, { run: code });
-  };
-
+  const start = () => (ready ??= begin());
+  const run = async (code) => ask(await start(), { run: code });
   return { start, run, stop };
 }
