@@ -6,6 +6,7 @@
 
 const PACKAGES = `/lib/python${lock.info.python.replace(/\.\d+$/, "")}/site-packages`;
 const fetchPlain = self.fetch;
+const stdin = () => null; // input() meets the end of a file
 let loaded = 0;
 
 /** Count what is read, in a copy: the browser keeps compiled code for an answer that is its own. */
@@ -28,7 +29,7 @@ const begin = async ({ base, files }) => {
     return response;
   };
   const archives = ["numpy.zip", "book.zip"].map((name) => fetch(new URL(name, base)));
-  const python = await loadPyodide({ indexURL: base, lockFileContents: lock });
+  const python = await loadPyodide({ indexURL: base, lockFileContents: lock, stdin });
   for (const archive of await Promise.all(archives)) {
     python.unpackArchive(await archive.arrayBuffer(), "zip", { extractDir: PACKAGES });
   }

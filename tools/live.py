@@ -2,9 +2,9 @@
 
     python tools/live.py .live _build/live       packs what npm and pip fetched into .live
 
-Pyodide comes from npm. NumPy as built for it comes inside of another package (live/requirements.txt)
-and has to be the file that Pyodide's own list names. Left out is what a page cannot use: tests,
-headers and the parts of the standard library that need a net, a screen or other processes.
+Pyodide comes from npm. NumPy as built for it comes inside another package (live/requirements.txt),
+and has to be the file that Pyodide's own list names. Tests, headers and those parts of the standard
+library that need a net, a screen or other processes are left out, as no page can use them.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ ROOT = Path(__file__).resolve().parent.parent
 OWN = ROOT / "live"
 # The first moment that a zip file can name: the same files give the same archive.
 EPOCH = (1980, 1, 1, 0, 0, 0)
+ENCODINGS = "__init__|aliases|ascii|cp437|idna|latin_1|raw_unicode|unicode|utf_"
 NOT_LIBRARY = re.compile(
-    r"_pyrepl|asyncio/windows_|bdb\.|cmd\.|doctest\.|email/|ensurepip|ftplib|http/(client|server|cookiejar)"
-    r"|imaplib|mailbox|multiprocessing|optparse|pdb\.|pickletools|poplib|pydoc|smtplib"
-    r"|turtle|unittest|wsgiref|xml|encodings/(?!__init__|aliases|ascii|idna|latin_1|raw_unicode|unicode|utf_|cp437|cp1252)"
+    r"^(_pyrepl|asyncio/windows|ensurepip|ftplib|http/(client|cookiejar|server)|imaplib|mailbox"
+    r"|multiprocessing|poplib|pydoc|smtplib|turtle|wsgiref|xml|xmlrpc"
+    rf"|encodings/(?!{ENCODINGS}))"
 )
 NOT_NUMPY = re.compile(
     r"/tests/|/f2py/|/include/|/lib/.*\.a$|\.(pyi|pxd|a|h|ini|rst|md)$|conftest|_pyinstaller|RECORD"

@@ -31,6 +31,45 @@ const sources = async (base) => {
   return [URL.createObjectURL(files["worker.js"]), files];
 };
 
+/** Start a worker; `fail` is called with the reason if it breaks. */
+const open = (base, onProgress, fail) => {
+  const waiting = new Map();
+  let worker = null;
+  let ended = null;
+
+  const ask = (message) =>
+    new Promise((fulfill, reject) => {
+      const id = waiting.size;
+      waiting.set(id, { fulfill, reject });
+      worker.postMessage({ id, ...message });
+    });
+
+  const hear = ({ data: { id, loaded, total, failed, ...answer } }) => {
+    if (loaded) onProgress(loaded, total);
+    else if (failed) fail(failed);
+    else waiting.get(id).fulfill(answer);
+  };
+
+  const end = (error) => {
+    ended = error;
+    worker?.terminate();
+    waiting.forEach(({ reject }) => reject(error)); // no matter to those that have their answer
+  };
+
+  const begin = async () => {
+    const [address, files] = await sources(base);
+    if (ended) throw ended;
+    worker = new Worker(address);
+    worker.onmessage = hear;
+    worker.onerror = ({ message }) => fail(message || "Python could not be loaded");
+    await ask({ start: { base: String(base), files } });
+  };
+
+  const ready = begin();
+  ready.catch(({ message }) => ended || fail(message));
+  return { ready, ask, end };
+};
+
 /**
  * Return what runs Python from the folder `base`. `onProgress(loaded, total)` hears the bytes.
  *
@@ -38,41 +77,21 @@ const sources = async (base) => {
  * `{ output, error: { line, text } | null, pictures }`; `stop()` ends it and what waits for it.
  */
 export function createRuntime({ base, onProgress = () => {} }) {
-  let ready = null; // of the worker that is, or will be
-  let waiting = new Map();
-  let last = 0;
-  let end = () => {};
+  let session = null;
 
   const stop = (reason = "stopped") => {
-    end();
-    for (const { reject } of waiting.values()) reject(new Error(reason));
-    [ready, waiting, end] = [null, new Map(), () => {}];
+    session?.end(new Error(reason));
+    session = null;
   };
 
-  const answer = ({ data: { id, loaded, total, failed, ...result } }) => {
-    if (loaded) return onProgress(loaded, total);
-    const { fulfill, reject } = waiting.get(id);
-    waiting.delete(id);
-    return failed ? reject(new Error(failed)) : fulfill(result);
+  const start = () => (session ??= open(base, onProgress, stop)).ready;
+
+  const run = async (code) => {
+    const started = start();
+    const { ask } = session;
+    await started;
+    return ask({ run: code });
   };
 
-  const ask = (worker, message) =>
-    new Promise((fulfill, reject) => {
-      waiting.set(++last, { fulfill, reject });
-      worker.postMessage({ id: last, ...message });
-    });
-
-  const begin = async () => {
-    const [address, files] = await sources(base);
-    const worker = new Worker(address);
-    end = () => worker.terminate();
-    worker.onmessage = answer;
-    worker.onerror = ({ message }) => stop(message || "Python could not be loaded");
-    await ask(worker, { start: { base: String(base), files } });
-    return worker;
-  };
-
-  const start = () => (ready ??= begin());
-  const run = async (code) => ask(await start(), { run: code });
   return { start, run, stop };
 }
