@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from attnbook.exercises._judges import Function, Judge, is_open
-from attnbook.exercises._running import TooLong, can_interrupt, time_limit
+from attnbook.exercises._running import TooLong, can_stop, time_limit
 from attnbook.exercises._verdict import Feedback, Verdict
 
 TOO_LONG = "Your code ran for too long and was stopped: is there an endless loop?"
@@ -45,7 +45,7 @@ class Check:
                 found = judge.judge(answer, rng)
         except TooLong:
             found = Feedback(False, TOO_LONG)
-        if isinstance(judge, Function) and not is_open(answer) and not can_interrupt():
+        if isinstance(judge, Function) and not is_open(answer) and not can_stop():
             return replace(found, message=found.message + UNLIMITED)
         return found
 

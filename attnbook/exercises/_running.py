@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -47,6 +48,11 @@ def can_interrupt() -> bool:
     """Say whether an endless loop can be stopped here: in the main thread, not on Windows."""
     in_main = threading.current_thread() is threading.main_thread()
     return in_main and hasattr(signal, "setitimer")
+
+
+def can_stop() -> bool:
+    """Say whether an endless loop comes to an end, by this package or by the page it runs in."""
+    return can_interrupt() or sys.platform == "emscripten"
 
 
 @contextmanager
