@@ -23,19 +23,27 @@ BENCH_RUN := $(subst $(VENV),$(BENCH),$(RUN))
 LANGUAGE := .venv-language
 LANGUAGE_RUN := $(subst $(VENV),$(LANGUAGE),$(RUN))
 
+# The Python that pages run, some forty megabytes to fetch. A site without it is whole but for that.
+LIVE := .live
+
 # Lighthouse, which measures the built pages, is a Node program with a folder of its own.
 LIGHTHOUSE := .lighthouse
 
-.PHONY: help book archive pdf downloads slides clip serve lab numbers practice notebooks sweep sweep-language \
+.PHONY: help book live archive pdf downloads slides clip serve lab numbers practice notebooks sweep sweep-language \
 	trained-head bench \
 	bench-figures bench-site links clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-book: $(VENV)/.book ## build the site in _build/html
+book: $(VENV)/.book $(LIVE)/.tried ## build the site in _build/html
 	$(BIN)/jupyter-book build -n -W --keep-going .
 	@echo "Open $(CURDIR)/_build/html/index.html"
+
+live: $(VENV)/.book ## fetch and pack the Python that pages run, which make book tries once
+	$(RUN) -m pip download --disable-pip-version-check --quiet --no-deps --require-hashes \
+		--dest $(LIVE) -r live/requirements.txt
+	$(RUN) tools/live.py
 
 # What a site offers beside its pages.
 archive: book ## the site as one zip that opens from a disk, linked on the site
@@ -110,6 +118,11 @@ $(VENV)/.book: requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -r requirements.txt
 	$(PIP) --no-deps -e .
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(LIVE)/.tried: live/requirements.txt tools/live.py
+	@mkdir -p $(LIVE)
+	@$(MAKE) live || echo "The pages will run no Python, which could not be fetched; make live tries again."
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 # What drives a browser, writes PDFs and is no part of the site; the list of the tests has the versions.

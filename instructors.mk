@@ -25,7 +25,7 @@ SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 .PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students problem-sets grade grades-export \
 	formgrader grade-scheduler grade-worker bench-grading
 
-test: $(TEST)/.ready ## run every test, the book's own cells included
+test: $(TEST)/.ready $(LIVE)/.tried ## run every test, the book's own cells included
 	@$(TEST_RUN) tools/run_tests.py $(ARGS)
 
 test-quick: $(TEST)/.ready ## the mathematics and the texts alone: no site, no browser, no grader

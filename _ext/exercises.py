@@ -3,7 +3,7 @@
 * Each has an id of its own.
 * The title of a solution opens it and does nothing else.
 * The lines that mark a solution for the practice notebooks are not shown.
-* Each says where it can be worked on: on the page, in a notebook, on paper.
+* Each says where it can be worked on: on the page, in Python, in a notebook, on paper.
 """
 
 from __future__ import annotations
@@ -81,12 +81,11 @@ def unlink_titles(_app: Sphinx, document: nodes.document, _page: str) -> None:
 def places(name: str, tasks: Iterable[str]) -> dict[str, list[str]]:
     """Say where the parts of an exercise can be done, given the words of its points.
 
-    A place without anything is left out. Names of what a practice notebook checks are between
-    backticks.
+    A place without anything is left out. Names of what Python checks are between backticks.
 
     Examples
     --------
-    >>> places("divide-later", ["Prove it.", "Write it."])["in a notebook"]
+    >>> places("divide-later", ["Prove it.", "Write it."])["in Python"]
     ['`divide_later`']
     """
     parts = exercises()[name].parts
@@ -95,7 +94,8 @@ def places(name: str, tasks: Iterable[str]) -> dict[str, list[str]]:
     words = "\n".join(tasks)
     found = {
         "on this page": [f"{asked} answer{'s' if asked > 1 else ''}"] if asked else [],
-        "in a notebook": coded + (["something to run"] if TO_RUN.search(words) else []),
+        "in Python": coded,
+        "in a notebook": ["something to run"] if TO_RUN.search(words) else [],
         "on paper": ["an argument"] if TO_ARGUE.search(words) else [],
     }
     return {place: done for place, done in found.items() if done}
@@ -111,7 +111,10 @@ def mark_places(_app: Sphinx, document: nodes.document) -> None:
         tasks = [item.astext() for item in content.findall(nodes.list_item)]
         line = nodes.paragraph(classes=["places"])
         for place, done in places(name, tasks).items():
-            line += [nodes.Text(" " * bool(line.children)), nodes.strong("", place.capitalize())]
+            line += [
+                nodes.Text(" " * bool(line.children)),
+                nodes.strong("", place[0].upper() + place[1:]),
+            ]
             for n, one in enumerate(done):
                 code = one.startswith("`")
                 line += nodes.Text(", " if n else ": ")

@@ -1,4 +1,4 @@
-"""Run the cells of a page one after the other, with names that carry on, as a notebook does."""
+"""Run a cell of a page, after what it needs of the cells above; the same code gives the same."""
 
 from __future__ import annotations
 
@@ -6,60 +6,61 @@ import ast
 import io
 import json
 import linecache
-import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
-from itertools import count
+from typing import Any
+
+from needs import needed
 
 LONGEST = 20_000
 """How many characters of output a page shows."""
-NAMES = vars(sys.modules["__main__"])
-NUMBERS = count(1)
+ABOVE, CELL = "<cells above>", "<cell>"
 
 
-def run(code: str) -> str:
-    r"""Run a cell and say what came of it as JSON: output, error and pictures.
+def run(code: str, above: Iterable[str] = ()) -> str:
+    r"""Run a cell and say what came of it as JSON: output and error.
 
     Examples
     --------
-    >>> run("a = 2\na + 1")
-    '{"output": "3\\n", "error": null, "pictures": []}'
-    >>> json.loads(run("print(a)\na / 0"))["error"]
-    {'line': 2, 'text': 'ZeroDivisionError: division by zero'}
+    >>> run("a + 1", ["a = 2"])
+    '{"output": "3\\n", "error": null}'
+    >>> json.loads(run("a = 2\nprint(a)\na / 0"))["error"]
+    {'text': 'ZeroDivisionError: division by zero', 'line': 3, 'above': False}
     """
-    place = f"<cell {next(NUMBERS)}>"
-    linecache.cache[place] = (len(code), None, code.splitlines(keepends=True), place)
-    printed = io.StringIO()
-    error, pictures = None, []
+    printed, names = io.StringIO(), {"__name__": "__main__"}
+    error, place = None, ABOVE
     with redirect_stdout(printed), redirect_stderr(printed):
         try:
-            pictures = show(evaluate(ast.parse(code, place), place))
+            ast.parse(code, CELL)
+            evaluate(needed(list(above), code), ABOVE, names)
+            place = CELL
+            printed.seek(0)
+            printed.truncate()
+            value = evaluate(code, CELL, names)
+            if value is not None:
+                print(repr(value))
         except BaseException as problem:  # noqa: BLE001 - a cell may raise anything, exits too
-            error = {"line": line_of(problem, place), "text": last_line(problem)}
+            line = line_of(problem, CELL)
+            error = {"text": last_line(problem), "line": line, "above": not line and place == ABOVE}
     output = printed.getvalue()
     if len(output) > LONGEST:
         output = output[:LONGEST] + "\n…"
-    return json.dumps({"output": output, "error": error, "pictures": pictures})
+    return json.dumps({"output": output, "error": error})
 
 
-def evaluate(cell: ast.Module, place: str) -> object:
+def evaluate(code: str, place: str, names: dict[str, Any]) -> object:
     """Run all statements, and return the value of the last if it is an expression."""
+    # with it a traceback shows the lines
+    linecache.cache[place] = (len(code), None, code.splitlines(keepends=True), place)
+    cell = ast.parse(code, place)
     last = cell.body[-1] if cell.body else None
     if not isinstance(last, ast.Expr):
-        exec(compile(cell, place, "exec"), NAMES)  # noqa: S102 - what a reader wrote to be run
+        exec(compile(cell, place, "exec"), names)  # noqa: S102 - what a reader wrote to be run
         return None
     cell.body.pop()
-    exec(compile(cell, place, "exec"), NAMES)  # noqa: S102
-    return eval(compile(ast.Expression(last.value), place, "eval"), NAMES)  # noqa: S307
-
-
-def show(value: object) -> list[str]:
-    """Print a value as a notebook does, or return it as a picture if it can draw itself."""
-    if hasattr(value, "_repr_svg_"):
-        return [value._repr_svg_()]
-    if value is not None:
-        print(repr(value))
-    return []
+    exec(compile(cell, place, "exec"), names)  # noqa: S102
+    return eval(compile(ast.Expression(last.value), place, "eval"), names)  # noqa: S307
 
 
 def last_line(error: BaseException) -> str:

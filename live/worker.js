@@ -1,8 +1,8 @@
-// Python in a worker of its own: tools/live.py puts Pyodide's scripts, `total` and `lock` before this.
+// Python in a worker of its own: tools/live.py puts `total`, Pyodide's scripts and `lock` before this.
 //
-// It is told `{start: {base, files}}` first, where `files` are the bytes of each file on pages that
-// may not fetch; then `{id, run: code}`, and answers `{id, output, error, pictures}`, or
-// `{id, failed}` if there is no Python. While it loads it says how far it is: `{loaded, total}`.
+// It is told `{id, start: base}` first, then `{id, run: [code, above]}`, and answers `{id, output,
+// error}`, or `{id, failed}` if there is no Python. While it loads it says how far it is:
+// `{loaded, total}`.
 
 const PACKAGES = `/lib/python${lock.info.python.replace(/\.\d+$/, "")}/site-packages`;
 const fetchPlain = self.fetch;
@@ -19,10 +19,9 @@ const count = async ({ body }) => {
   }
 };
 
-const begin = async ({ base, files }) => {
+const begin = async (base) => {
   // Pyodide fetches its own files, with the same function.
   self.fetch = async (address) => {
-    if (files) return new Response(files[String(address).split("/").at(-1)]);
     const response = await fetchPlain(address);
     if (!response.ok) throw new Error(`${address} is not there`);
     count(response.clone());
@@ -37,12 +36,12 @@ const begin = async ({ base, files }) => {
 };
 
 let ready;
-addEventListener("message", async ({ data: { start, id, run: code } }) => {
+addEventListener("message", async ({ data: { start, id, run: cell } }) => {
   ready ??= begin(start);
   try {
     const run = await ready;
-    postMessage({ id, ...(code === undefined ? {} : JSON.parse(run(code))) });
+    postMessage({ id, ...(cell && JSON.parse(run(...cell))) });
   } catch (error) {
-    postMessage({ id, failed: String(error) });
+    postMessage({ id, failed: `Python could not be loaded (${error.message ?? error}).` });
   }
 });

@@ -33,6 +33,8 @@ KINDS = {
 """The files of the whole book, and the words of their links."""
 # Of the builder alone: what it compares the next build with.
 NOT_PACKED = {".buildinfo", ARCHIVE}
+PYTHON = "_python"
+"""A folder of no use in the archive: browsers run no Python on pages from a disk."""
 LINE = re.compile(r'(<nav class="launch-buttons"[^>]*?)( hidden)?(>\s*<ul>)(.*?)(</ul>)', re.DOTALL)
 WHOLE = re.compile(r'<li class="whole">.*?</li>', re.DOTALL)
 NOTEBOOK = re.compile(r'(<a href=")(?P<address>[^"]+\.ipynb)(" download="[^"]+">)')
@@ -99,7 +101,11 @@ def with_notebook(page: str, folder: Path) -> str:
 def pack(site: Path, archive: Path) -> int:
     """Pack a site into an archive with one folder in it; return how many files it holds."""
     paths = [path for path in sorted(site.rglob("*")) if path.is_file()]
-    packed = [path for path in paths if path.name not in NOT_PACKED]
+    packed = [
+        path
+        for path in paths
+        if path.name not in NOT_PACKED and path.relative_to(site).parts[0] != PYTHON
+    ]
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         for path in packed:
             entry = zipfile.ZipInfo(f"{NAME}/{path.relative_to(site).as_posix()}", EPOCH)

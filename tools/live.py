@@ -1,27 +1,28 @@
 """Pack the Python that pages run: an interpreter, NumPy and the book's own packages.
 
-    python tools/live.py .live _build/live       packs what pip fetched into .live
+    python tools/live.py        packs what pip fetched into .live
 
 Pyodide and NumPy come inside another package; live/requirements.txt says which. Tests, headers and
 those parts of the standard library that need a net, a screen or other processes are left out, as no
-page can use them.
+page can use them. What is the book's own, `own` packs at each build of the site.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import io
 import json
 import re
-import shutil
+import sys
 import zipfile
-from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN = ROOT / "live"
+FETCHED = ROOT / ".live"
+PACKED = FETCHED / "packed"
+"""What comes from elsewhere, as pages load it."""
 CORE = "gbdraw/web/vendor/pyodide/v0.29.0/full"
 NUMPY = "gbdraw/web/vendor/pyodide-wheels/numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl"
 ENCODINGS = "__init__|aliases|ascii|cp437|idna|latin_1|raw_unicode|unicode|utf_"
@@ -56,44 +57,37 @@ def slim(archive: bytes, without: re.Pattern[str]) -> bytes:
         return pack((name, whole.read(name)) for name in names if not name.endswith("/"))
 
 
-def book() -> bytes:
-    """Return the book's packages and the module that runs cells as one archive."""
-    paths = [path for name in ("attnlib", "attnbook") for path in (ROOT / name).rglob("*.py")]
-    files = [(path.relative_to(ROOT).as_posix(), path.read_bytes()) for path in sorted(paths)]
-    return pack([*files, ("cells.py", (OWN / "cells.py").read_bytes())])
-
-
-def worker(core: zipfile.Path, total: int) -> bytes:
-    """Return the script that a page starts, which loads `total` bytes more."""
-    lock = {"info": json.loads((core / "pyodide-lock.json").read_text())["info"], "packages": {}}
-    told = f"const lock = {json.dumps(lock)}, total = {total};"
-    theirs = [(core / name).read_text("utf-8") for name in ("pyodide.js", "pyodide.asm.js")]
-    parts = [NOTE, *theirs, told, (OWN / "worker.js").read_text("utf-8")]
-    return re.sub("//# sourceMappingURL=.*", "", "\n".join(parts)).encode()
-
-
-def packed(carrier: Path) -> dict[str, bytes]:
-    """Return all files that a page loads, by name, from the package that has most of them."""
+def python(carrier: Path) -> dict[str, bytes]:
+    """Return Python and NumPy as pages load them, by name, from the package that has both."""
     with zipfile.ZipFile(carrier) as wheel:
         core = zipfile.Path(wheel, f"{CORE}/")
-        files = {
+        lock = json.loads((core / "pyodide-lock.json").read_text("utf-8"))
+        scripts = [(core / name).read_text("utf-8") for name in ("pyodide.js", "pyodide.asm.js")]
+        told = f"const lock = {json.dumps({'info': lock['info'], 'packages': {}})};\n"
+        script = re.sub("//# sourceMappingURL=.*", "", "\n".join([NOTE, *scripts, told]))
+        return {
+            "pyodide.js": script.encode(),
             "pyodide.asm.wasm": (core / "pyodide.asm.wasm").read_bytes(),
             "python_stdlib.zip": slim((core / "python_stdlib.zip").read_bytes(), NOT_LIBRARY),
             "numpy.zip": slim(wheel.read(NUMPY), NOT_NUMPY),
-            "book.zip": book(),
         }
-        return {"worker.js": worker(core, sum(map(len, files.values()))), **files}
 
 
-def on_disk(content: bytes) -> bytes:
-    r"""Return a file as a script, which a page from a disk may load.
-
-    Examples
-    --------
-    >>> on_disk(b"Python")
-    b'document.currentScript.content = "UHl0aG9u";\n'
-    """
-    return b'document.currentScript.content = "%b";\n' % b64encode(content)
+def own(packed: Path = PACKED) -> dict[str, bytes]:
+    """Return what the book adds to a folder with Python: its packages, the worker, the editor."""
+    paths = [path for name in ("attnlib", "attnbook") for path in (ROOT / name).rglob("*.py")]
+    files = [(path.relative_to(ROOT).as_posix(), path.read_bytes()) for path in sorted(paths)]
+    files += [(name, (OWN / name).read_bytes()) for name in ("cells.py", "needs.py")]
+    book = pack(files)
+    loaded = [*packed.glob("*.zip"), *packed.glob("*.wasm")]
+    total = sum(path.stat().st_size for path in loaded) + len(book)
+    parts = [(packed / "pyodide.js").read_bytes(), (OWN / "worker.js").read_bytes()]
+    editor = [(OWN / name).read_text("utf-8") for name in ("python.js", "editor.js")]
+    return {
+        "worker.js": b"\n".join([f"const total = {total};".encode(), *parts]),
+        "book.zip": book,
+        "editor.js": "{{\n{}\n}}\n".format("\n".join(editor)).encode(),
+    }
 
 
 def sent(content: bytes) -> int:
@@ -108,23 +102,17 @@ def sent(content: bytes) -> int:
 
 
 def main() -> None:
-    """Write the files, and say how large they are."""
-    parser = argparse.ArgumentParser(description="Pack the Python that pages run.")
-    parser.add_argument("fetched", type=Path, help="the folder that pip put its package into")
-    parser.add_argument("out", type=Path, help="the folder to write, as in _build/live")
-    parser.add_argument("--disk", action="store_true", help="as scripts, for pages from a disk")
-    arguments = parser.parse_args()
-    [carrier] = arguments.fetched.glob("*.whl")
-    shutil.rmtree(arguments.out, ignore_errors=True)
-    arguments.out.mkdir(parents=True)
-    files = packed(carrier)
+    """Pack what was fetched, and say how much a page loads."""
+    (carrier,) = FETCHED.glob("*.whl")
+    PACKED.mkdir(exist_ok=True)
+    files = python(carrier)
     for name, content in files.items():
-        if arguments.disk:
-            (arguments.out / f"{name}.js").write_bytes(on_disk(content))
-        else:
-            (arguments.out / name).write_bytes(content)
-        print(f"{name}: {len(content) / 1e6:.2f} MB, sent {sent(content) / 1e6:.2f} MB")
-    print(f"in all {sum(map(sent, files.values())) / 1e6:.2f} MB sent")
+        (PACKED / name).write_bytes(content)
+    carrier.unlink()
+    del files["pyodide.js"]  # which is part of the worker
+    size = sum(map(sent, [*files.values(), *own().values()])) / 1e6
+    (PACKED / "megabytes").write_text(f"{size:.0f}", encoding="utf-8")
+    sys.stdout.write(f"Pages will load {size:.2f} MB of Python when a reader asks for it.\n")
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ KEPT = (
     "docs/package.md",
     "docs/students",
     "index.ipynb",
+    "live",
     "pyproject.toml",
     "references.bib",
     "requirements-bench.txt",

@@ -2,7 +2,8 @@
 
 The policy is in the page itself, so that it also holds on a disk and wherever the site is
 published. A script inside the page runs if its digest is in the policy. Where a figure's data come
-late, scripts of the site run as well. Nothing is loaded from anywhere else.
+late, or cells can be run, scripts of the site run as well; a Python needs WebAssembly and a worker.
+Nothing is loaded from anywhere else.
 """
 
 from __future__ import annotations
@@ -32,8 +33,12 @@ def digest(script: str) -> str:
 def policy(page: str) -> str:
     """Return the policy of a page that is finished but for it."""
     scripts = list(dict.fromkeys(map(digest, programs(page))))
-    if " data-late-from=" in page:  # see live_figures.py; on a disk no digest of a file is checked
+    runs_python = " data-edit=" in page  # see live_cells.py
+    # see live_figures.py; on a disk no digest of a file is checked
+    if runs_python or " data-late-from=" in page:
         scripts.append("'self'")
+    if runs_python:
+        scripts.append("'wasm-unsafe-eval'")
     rules = {
         "default-src": ["'none'"],
         "script-src": scripts or ["'none'"],
@@ -42,6 +47,7 @@ def policy(page: str) -> str:
         "font-src": ["'self'", "data:"],
         # the search reads pages of the site, and who looks after a site its robots.txt
         "connect-src": ["'self'"],
+        **({"worker-src": ["'self'"]} if runs_python else {}),
         "base-uri": ["'none'"],
         "form-action": ["'self'"],
     }

@@ -13,7 +13,8 @@ from tests.book.test_exercise_cells import found_exercises
 from tests.site.pages import parse
 
 FORM = re.compile(
-    r"On this page: \d answers?\.(?: In a notebook: [\w, ]+\.)?(?: On paper: an argument\.)?"
+    r"On this page: \d answers?\.(?: In Python: [\w, ]+\.)?(?: In a notebook: something to run\.)?"
+    r"(?: On paper: an argument\.)?"
 )
 
 
@@ -23,8 +24,8 @@ def test_a_part_is_where_it_is_checked() -> None:
         fields = len(Ask(name).answers)
         assert found["on this page"] == [f"{fields} answer{'s' if fields > 1 else ''}"]
         others = [f"`{part}`" for part in exercises()[name].parts if part not in Ask(name).answers]
-        assert found.get("in a notebook", []) == others
-        assert "on paper" not in found
+        assert found.get("in Python", []) == others
+        assert not {"in a notebook", "on paper"} & {*found}
 
 
 def test_what_no_check_looks_at_is_told_from_the_words() -> None:
@@ -54,6 +55,6 @@ def test_the_line_is_the_second_of_each_exercise(site: Path) -> None:
             assert FORM.fullmatch(lines[name]), lines[name]
     assert list(lines) == [one.name for page in BOOK.chapters for one in page.exercises]
     assert sorted(lines) == sorted(exercises())
-    assert lines["divide-later"] == "On this page: 3 answers. In a notebook: divide_later."
+    assert lines["divide-later"] == "On this page: 3 answers. In Python: divide_later."
     assert lines["lead"] == "On this page: 5 answers. In a notebook: something to run."
     assert "On paper" in lines["unseen"]

@@ -41,7 +41,10 @@ def test_a_page_has_a_strict_policy_before_all_that_it_loads(site: Path, name: s
     assert said["connect-src"] == ["'self'"]
     assert set(said["img-src"] + said["font-src"] + said["form-action"]) <= {"'self'", "data:"}
     scripts = [tag for tag in page.find_all("script") if tag.get("type") in {None, "module"}]
-    own = {"'self'"} if page.select("[data-late-from]") else set()
+    runs_python = bool(page.select("[data-edit]"))
+    own = {"'self'"} if runs_python or page.select("[data-late-from]") else set()
+    own |= {"'wasm-unsafe-eval'"} if runs_python else set()
+    assert said.get("worker-src") == (["'self'"] if runs_python else None)
     assert set(said["script-src"]) == {policy.digest(tag.string or "") for tag in scripts} | own
     assert not [tag for tag in scripts if tag.get("src")]
     assert not [
