@@ -173,13 +173,13 @@ def elsewhere(names: list[str]) -> str:
     Examples
     --------
     >>> print(elsewhere(["slope"]))
-    <p class="elsewhere">Write <code>slope</code> in the practice notebook, which checks it.</p>
+    <p class="elsewhere">Write <code>slope</code> in Python, which checks it.</p>
     """
     if not names:
         return ""
     listed = " and ".join(f"<code>{html.escape(name)}</code>" for name in names)
     them = "it" if len(names) == 1 else "them"
-    return f'<p class="elsewhere">Write {listed} in the practice notebook, which checks {them}.</p>'
+    return f'<p class="elsewhere">Write {listed} in Python, which checks {them}.</p>'
 
 
 def content(judge: Judge) -> dict[str, Any]:
