@@ -85,7 +85,7 @@ function makeEditor(code, label, run, reset) {
   back.addEventListener("click", reset);
   stop.hidden = true;
   count();
-  return { whole, text, go, stop, said, status, count };
+  return { whole, text, go, stop, back, said, status, count };
 }
 
 /** Open an editor where a button asks for it; `page` has the code of its cells and exercises. */
@@ -100,7 +100,7 @@ function edit(button, page) {
   const run = async () => {
     if (busy) return say("Another cell is running.");
     busy = own.waiting = true;
-    [go.hidden, stop.hidden] = [true, false];
+    [go.hidden, stop.hidden, back.disabled] = [true, false, true];
     stop.focus();
     said.textContent = "";
     count();
@@ -118,7 +118,7 @@ function edit(button, page) {
     }
     clearTimeout(clock);
     busy = own.waiting = false;
-    [go.hidden, stop.hidden] = [false, true];
+    [go.hidden, stop.hidden, back.disabled] = [false, true, false];
     go.focus();
   };
   const reset = () => {
@@ -148,7 +148,7 @@ function edit(button, page) {
   const say = (words) => { status.textContent = words; };
 
   const label = kind === "exercise" ? "Your answer, in Python" : "Code of this cell";
-  const { whole, text, go, stop, said, status, count } = makeEditor(code, label, run, reset);
+  const { whole, text, go, stop, back, said, status, count } = makeEditor(code, label, run, reset);
   const own = { text, say, place: kind === "cell" ? +name : null, waits: () => own.waiting };
   const shown = kind === "cell" && cell.querySelector(":scope > .cell_input > *");
   if (shown) shown.hidden = true;

@@ -22,7 +22,7 @@ from book.model import tags
 from tests.book.notebooks import BOOK, ROOT
 from tests.site import pages
 from tests.site.serving import serving
-from tests.site.test_browser import PHONE, Visit, visit
+from tests.site.test_browser import PHONE, Visit, violations, visit
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -190,6 +190,15 @@ def test_a_phone_and_a_keyboard_are_enough(browser: Browser, address: str) -> No
         seen.page.keyboard.press("Tab")
         seen.page.keyboard.press("Enter")  # reset
         assert button.evaluate("button => button === document.activeElement")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_open_editor_has_no_barriers(browser: Browser, address: str, scheme: str) -> None:
+    with visit(browser, f"{address}/{FIRST}", scheme=scheme) as seen:
+        assert run(editor(seen, "cell:3"), "1 / 0").startswith("✗")
+        where = editor(seen, "exercise:unseen")
+        assert "Not answered" in run(where)
+        assert violations(seen.page) == []
 
 
 def test_an_exercise_is_solved_wrongly_and_rightly(browser: Browser, address: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -92,6 +93,8 @@ class TestTime:
         assert [one.passed for one in found] == [True, True]
         assert all(one.message.endswith(UNLIMITED) for one in found)
         assert UNLIMITED not in DOUBLE.verdict({"of_two": 4}).parts["of_two"].message
+        monkeypatch.setattr(sys, "platform", "emscripten")  # in a page, which can
+        assert UNLIMITED not in feedback_to(lambda x: x + x).message
 
 
 class TestErrors:
