@@ -25,6 +25,7 @@ LANGUAGE_RUN := $(subst $(VENV),$(LANGUAGE),$(RUN))
 
 # The Python that pages run, some forty megabytes to fetch. A site without it is whole but for that.
 LIVE := .live
+LIVE_RUN := $(subst $(VENV),$(LIVE)/env,$(RUN))
 
 # Lighthouse, which measures the built pages, is a Node program with a folder of its own.
 LIGHTHOUSE := .lighthouse
@@ -40,10 +41,11 @@ book: $(VENV)/.book $(LIVE)/.tried ## build the site in _build/html
 	$(BIN)/jupyter-book build -n -W --keep-going .
 	@echo "Open $(CURDIR)/_build/html/index.html"
 
-live: $(VENV)/.book ## fetch and pack the Python that pages run, which make book tries once
-	$(RUN) -m pip download --disable-pip-version-check --quiet --no-deps --require-hashes \
+live: ## fetch and pack the Python that pages run, which make book tries once
+	$(PYTHON) -m venv $(LIVE)/env
+	$(LIVE_RUN) -m pip download --disable-pip-version-check --quiet --no-deps --require-hashes \
 		--dest $(LIVE) -r live/requirements.txt
-	$(RUN) tools/live.py
+	$(LIVE_RUN) tools/live.py
 
 # What a site offers beside its pages.
 archive: book ## the site as one zip that opens from a disk, linked on the site

@@ -76,7 +76,7 @@ def test_custom_properties_stay_as_far_as_they_are_read() -> None:
 def test_animations_and_fonts_stay_as_far_as_they_are_named() -> None:
     sheet = """@keyframes come { from { opacity: 0 } } @keyframes gone { from { opacity: 0 } }
     @font-face { font-family: "Kept"; src: url(a.woff2) } @font-face { font-family: Lost }
-    @font-face { font-family: Held\\ 7 Too } b { font-family: "Held 7 Too" }
+    @font-face { font-family: Held\\ 7 Too } main { font-family: "Held 7 Too" }
     a { animation: come 1s; font-family: "Kept", serif }"""
     kept = purged(sheet)
     assert "come{" in kept
@@ -124,8 +124,9 @@ def test_cutting_a_font_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.mark.parametrize("sources", [("ttf",), ("woff2",), ("woff2", "ttf")])
 def test_icons_come_from_either_form_of_a_font(tmp_path: Path, sources: tuple[str, ...]) -> None:
     with TTFont(Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf") as font:
-        (table,) = [table for table in font["cmap"].tables if table.format == 12]
-        table.cmap[0xF02D] = "a"
+        for table in font["cmap"].tables:
+            if table.format == 12:
+                table.cmap[0xF02D] = "a"
         font.flavor = "woff2" if sources == ("woff2",) else None
         font.save(tmp_path / f"icons.{sources[-1]}")  # of two, the first is not there to be read
     listed = ", ".join(f'url("{sheets.SITE}icons.{form}")' for form in sources)
