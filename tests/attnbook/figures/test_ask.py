@@ -42,7 +42,7 @@ class TestEveryExercise:
         assert markup.count("<option ") == sum(1 + len(judge.options) for judge in lists)
         assert markup.count('<option value="" selected></option>') == len(lists)
         others = [part for part in exercises()[name].parts if part not in Ask(name).answers]
-        assert markup.count("in the practice notebook") == bool(others)
+        assert markup.count("in Python, which checks") == bool(others)
         assert all(f"<code>{part}</code>" in markup for part in others)
         assert markup.count("<label>") == len(Ask(name).answers)
 
