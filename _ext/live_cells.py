@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx_exercise.nodes import is_exercise_enumerable_node
 
+from _ext.exercises import places
 from _ext.rebuild import rebuild_when_changed
 from attnbook.exercises._exercise import exercises
-from attnbook.exercises._judges import Number, Pick
 from book.files import atomic_write
 from book.model import Page, book_in
 from tools.live import PACKED, own
@@ -87,9 +87,7 @@ def find_python(_app: Sphinx, config: Config) -> None:
 
 def coded(name: str) -> bool:
     """Say whether an exercise asks for code."""
-    found = exercises().get(name)
-    parts = found.parts.values() if found else ()
-    return any(not isinstance(judge, Number | Pick) for judge in parts)
+    return name in exercises() and "in Python" in places(name, [])
 
 
 def add_buttons(_app: Sphinx, document: nodes.document) -> None:

@@ -33,12 +33,8 @@ def imported(alias: ast.alias) -> str:
 
 def bound(statement: ast.stmt) -> set[str]:
     """Return the names that a statement binds."""
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-        return {statement.name}
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        return set(map(imported, statement.names))
-    found = (part for part in ast.walk(statement) if isinstance(part, ast.Name))
-    return {name.id for name in found if isinstance(name.ctx, ast.Store)}
+    symbols = symtable(ast.unparse(statement), "cell", "exec").get_symbols()
+    return {one.get_name() for one in symbols if one.is_assigned() or one.is_imported()}
 
 
 def owner(node: ast.AST) -> str:
