@@ -34,7 +34,7 @@ TAG = "tag_edit"
 BUTTON = (
     '<div class="edit-run pst-js-only d-print-none">'
     '<button type="button" data-edit="{edit}">{words}</button> '
-    "<small>loads Python once, {size} MB</small></div>"
+    "<small>loads Python once, {size}&nbsp;MB</small></div>"
 )
 IMPORTS = "import math\n\nimport numpy as np\n\nfrom attnbook.exercises import check"
 """What an answer to an exercise may use beside what the exercise gives."""

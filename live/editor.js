@@ -156,8 +156,9 @@ function edit(button, page) {
   opener.hidden = true;
   opener.after(whole);
   editors.push(own);
-  text.focus();
   text.setSelectionRange(0, 0);
+  text.focus();
+  text.scrollLeft = 0; // a browser shows where the cursor was
   own.waiting = true;
   python.start().then(
     () => {

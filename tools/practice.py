@@ -131,7 +131,7 @@ def comment(text: str) -> str:
     >>> comment("the largest weight")
     '# the largest weight\n'
     """
-    return "".join(f"# {line}\n" for line in wrap(text, 98, break_long_words=False))
+    return "".join(f"# {line}\n" for line in wrap(text, 72, break_long_words=False))
 
 
 def names_stored(statement: ast.stmt) -> list[str]:

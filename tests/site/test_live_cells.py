@@ -205,6 +205,9 @@ def test_an_exercise_is_solved_wrongly_and_rightly(browser: Browser, address: st
     with opened(browser, address) as seen:
         list_ = seen.page.locator("#ex-divide-later .my-progress select")
         where = editor(seen, "exercise:divide-later")
+        assert where.locator("textarea").evaluate(
+            "area => [area.scrollLeft, area.selectionEnd]"
+        ) == [0, 0]
         assert run(where).count("Not answered yet") == 4
         assert list_.input_value() == "tried"
         wrong = run(where, right.replace("return ", "return 2 * "))
