@@ -116,7 +116,8 @@ def test_a_cell_that_is_stopped_late_spoils_nothing_by_what_it_holds() -> None:
 
 def test_a_cell_that_is_stopped_late_is_not_blamed_for_the_hoard_of_another() -> None:
     right = 'variance = personal_numbers(student_id, "q1")["d_k"]\n'
-    hoard = "kept = []\nwhile True:\n    kept.append(bytearray(10**8))"
+    # the second piece is too much: to fill many small ones can take a busy machine all the seconds
+    hoard = "kept = []\nwhile True:\n    kept.append(bytearray(9 * 10**8))"
     result = marked(
         {"q1": right + "while True: pass", "q3": hoard},
         conditions=Conditions({"tiny": 7}, SHORT),
