@@ -86,7 +86,7 @@ grade grades-export: export GRADE_DB = $(DB)
 grade: export GRADE_SUBMISSIONS = $(SUBMISSIONS)
 grade: export GRADE_SCHEDULER = $(SCHEDULER)
 grade: export GRADE_WORKERS = $(WORKERS)
-grade: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
+grade grades-export: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
 grade: export GRADE_ACCEPT = $(ACCEPT)
 grade: $(GRADING)/.ready ## mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=...
 	@$(GRADING_RUN) -m grading grade $(ARGS)

@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     look.add_argument("--student", required=True, help="the number, as the student types it")
     look.add_argument("--assignment", help="a problem set; all of them unless told otherwise")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
+    tell.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
     for command in (mark, tell):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
         command.add_argument("--roster", default=_given("ROSTER"), help="student_id,lms_id,name")
@@ -133,7 +134,8 @@ def _grade(given: argparse.Namespace) -> int:
 def _export(given: argparse.Namespace) -> int:
     """Write the marks for learning platforms."""
     roster = Path(_needed(given, "roster"))
-    for line in export(Path(_needed(given, "out")), roster, given.db):
+    out, assignment = Path(_needed(given, "out")), given.assignment
+    for line in export(out, roster, given.db, assignment=assignment):
         sys.stdout.write(f"{line}\n")
     return 0
 

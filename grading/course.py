@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from book.files import atomic_write
+from grading.enrolment import Enrolment, enrolment
 from grading.gradebook import autograded
 from grading.gradebook.book import Book, write_autograded, write_course
 from grading.intake.collection import Collection, collect
-from grading.intake.roster import Roster, read_roster
+from grading.intake.roster import Roster
 from grading.marking import distribute
 from grading.marking.submission import Conditions, digest, mark
 from grading.names import safe_name
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
 from grading.reports import feedback, tables
 from grading.reports import instructor as report
+from grading.reports.outcomes import late_notes
 from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from grading.late import Receipt
     from grading.results import Result, Submission
+
+DATABASE = "gradebook.db"
 
 
 @dataclass(frozen=True)
@@ -60,15 +66,13 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
     if not order.unsafe and (reason := sandbox.why_unavailable()):
         raise sandbox.SandboxUnavailable(reason)
     known = wanted(order.source, order.assignment)
-    roster = read_roster(order.roster) if order.roster else None
-    collection = collect(order.submissions, roster, tuple(known))
-    if collection.is_empty:
-        raise ValueError(f"SUBMISSIONS must hold notebooks; {order.submissions} has none")
-    sets = {name: known[name] for name in collection.assignments}
+    course = enrolment(order.out, order.source, order.roster)
     url = database(order.out, order.database)
+    collection = _collected(order, course, tuple(known), url)
+    sets = {name: known[name] for name in collection.assignments}
     order.out.mkdir(mode=0o700, parents=True, exist_ok=True)
     with Book(url) as book:
-        notes = list(collection.notes)
+        notes = [*course.notes, *collection.notes]
         for name, problem_set in sets.items():
             if outdated := book.prepare(problem_set):
                 notes.append(f"{name} has other points now: {outdated} results were taken back")
@@ -82,11 +86,25 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         )
         notes += _mark(order, book, run, collection, sets, conditions, work)
         marked = _recorded_sets(book, order.source)
-        _renew_feedback(order.out, book, marked)
-        summary = _write_tables(order.out, book, roster, marked)
+        _renew_feedback(order.out, book, marked, course)
+        summary = _write_tables(order.out, book, course, marked)
     text = "\n".join([summary, *notes])
     atomic_write(order.out / "summary.txt", text + "\n")
     return text
+
+
+def _collected(
+    order: Order, course: Enrolment, assignments: tuple[str, ...], url: str
+) -> Collection:
+    """Find out what came from whom, or say that nothing did."""
+    special = course.special(None)
+    if special.groups and (order.database or (order.out / DATABASE).exists()):
+        with Book(url) as book:
+            special = course.special(book)
+    collection = collect(order.submissions, course.roster, assignments, special)
+    if collection.is_empty:
+        raise ValueError(f"SUBMISSIONS must hold notebooks; {order.submissions} has none")
+    return collection
 
 
 def wanted(source: Path, assignment: str | None) -> dict[str, ProblemSet]:
@@ -104,7 +122,7 @@ def wanted(source: Path, assignment: str | None) -> dict[str, ProblemSet]:
 
 def database(out: Path, url: str | None) -> str:
     """Return the address of the gradebook."""
-    return url or f"sqlite:///{(out / 'gradebook.db').resolve()}"
+    return url or f"sqlite:///{(out / DATABASE).resolve()}"
 
 
 def _mark(
@@ -118,7 +136,8 @@ def _mark(
 ) -> list[str]:
     """Mark what is new or has changed, and write down what comes back."""
     before = {name: {} if order.again else book.digests(name) for name in sets}
-    notes = []
+    notes: list[str] = []
+    receipts: list[Receipt] = []
     with report.Progress(len(collection)) as progress:
         ready: list[Result] = []
 
@@ -126,6 +145,7 @@ def _mark(
             """Give what has to be run; settle at once what has not."""
             for submission in collection:
                 name, student = submission.assignment, submission.student.student_id
+                receipts.extend(filter(None, [collection.receipt(submission)]))
                 known = digest(submission, sets[name])
                 if before[name].get(student) == known and student not in order.accepted:
                     progress.unchanged()
@@ -153,6 +173,8 @@ def _mark(
                     write([*ready, *results])
                     ready.clear()
         write(ready)
+    for now, _ in book.receive(receipts):
+        notes.append(f"{now.student_id}: the same notebook came again; it counts as it came first")
     return notes
 
 
@@ -177,11 +199,16 @@ def _recorded(
 
 def _write_feedback(out: Path, result: Result) -> None:
     """Write the page for the student, or take away an older one."""
-    path = out / "feedback" / safe_name(result.student.student_id) / f"{result.assignment}.html"
+    path = _feedback_path(out, result)
     if result.feedback:
         atomic_write(path, result.feedback)
     else:
         path.unlink(missing_ok=True)
+
+
+def _feedback_path(out: Path, result: Result) -> Path:
+    """Return where the page for a student is."""
+    return out / "feedback" / safe_name(result.student.student_id) / f"{result.assignment}.html"
 
 
 def _recorded_sets(book: Book, source: Path) -> dict[str, ProblemSet]:
@@ -190,63 +217,118 @@ def _recorded_sets(book: Book, source: Path) -> dict[str, ProblemSet]:
     return {name: each for name, each in known.items() if next(book.results(name), None)}
 
 
-def _renew_feedback(out: Path, book: Book, sets: Mapping[str, ProblemSet]) -> None:
-    """Write anew the pages of those whose paragraphs somebody has marked."""
+def _renew_feedback(
+    out: Path, book: Book, sets: Mapping[str, ProblemSet], course: Enrolment
+) -> None:
+    """Write anew the pages on which something may have changed without marking.
+
+    These are pages of those whose paragraphs somebody has marked, of late work, and of groups.
+    """
     for name, problem_set in sets.items():
         by_hand = {each.name for each in problem_set.questions if each.by_hand}
-        for result in book.results(name):
-            if result.status != "graded" or not any(
-                mark.question in by_hand and (mark.points is not None or mark.message)
-                for mark in result.marks
-            ):
-                continue
-            ran = out / "autograded" / result.student.student_id / name / f"{name}.ipynb"
-            if not ran.exists():  # the gradebook was filled from another folder
-                continue
-            cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
-            page = feedback.page(
-                problem_set, result.student, result.status, "", cells, result.marks, notes
-            )
-            _write_feedback(out, replace(result, feedback=page))
+        for result in course.outcomes(book, name):
+            path = _feedback_path(out, result)
+            if result.status == "missing":
+                path.unlink(missing_ok=True)
+            elif _may_differ(path, result, by_hand) and (page := _page(out, problem_set, result)):
+                _write_feedback(out, replace(result, feedback=page))
 
 
-def _write_tables(
-    out: Path, book: Book, roster: Roster | None, sets: Mapping[str, ProblemSet]
-) -> str:
-    """Write ``grades.csv`` and return the summary."""
-    listed = list(roster or ())
-    rows = {
-        name: lambda name=name: tables.everyone(book.results(name), listed, name) for name in sets
-    }
-    tables.write_grades(
-        out / "grades.csv", ((rows[name](), each.questions) for name, each in sets.items())
+def _may_differ(path: Path, result: Result, by_hand: set[str]) -> bool:
+    """Return whether a student's page may be another than that of the last marking."""
+    if result.shared_by:
+        return True
+    if result.status != "graded":
+        return False
+    marked = (each for each in result.marks if each.points is not None or each.message)
+    return (
+        any(each.question in by_hand for each in marked)
+        or bool(result.late and result.late.why)
+        or (path.exists() and feedback.REMARK in path.read_text(encoding="utf-8"))
     )
-    return "\n\n".join(report.summary(rows[name](), each) for name, each in sets.items())
 
 
-def export(out: Path, roster: Path, url: str | None = None, source: Path = SOURCE) -> list[str]:
+def _page(out: Path, problem_set: ProblemSet, result: Result) -> str:
+    """Return a student's page as it is by now, or nothing where it cannot be made again."""
+    student, status = result.student, result.status
+    if status != "graded":
+        reason = result.message if status == "invalid" else ""
+        return feedback.page(problem_set, student, status, reason, (), result.marks, ())
+    holder = result.shared_by or student.student_id
+    ran = out / "autograded" / holder / result.assignment / f"{result.assignment}.ipynb"
+    if not ran.exists():  # the gradebook was filled from another folder
+        return ""
+    cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
+    marks, remarks = result.marks, feedback.remarks(result)
+    return feedback.page(problem_set, student, status, "", cells, marks, notes, remarks)
+
+
+def _write_tables(out: Path, book: Book, course: Enrolment, sets: Mapping[str, ProblemSet]) -> str:
+    """Write ``grades.csv`` and return the summary."""
+    rows = {name: lambda name=name: course.outcomes(book, name) for name in sets}
+    tables.write_grades(
+        out / "grades.csv",
+        ((rows[name](), each.questions) for name, each in sets.items()),
+        course.settings.timezone,
+        dated=course.settings.has_due,
+    )
+    parts = []
+    for name, each in sets.items():
+        parts.append(report.summary(rows[name](), each))
+        if course.settings.of(name).due:
+            parts.append("\n".join(late_notes(rows[name](), name)))
+    return "\n\n".join(filter(None, parts))
+
+
+def export(
+    out: Path,
+    roster: Path,
+    url: str | None = None,
+    source: Path = SOURCE,
+    assignment: str | None = None,
+) -> list[str]:
     """Write the marks for Canvas and Moodle, and return what was written and who was left out.
 
     Tables and pages for students are written anew as well, with what was marked by hand meanwhile.
-    A gradebook that is not in `out` has the address `url`. ValueError: nothing was graded there.
+    With an assignment, only its marks are written for the platforms. A gradebook that is not in
+    `out` has the address `url`. ValueError: nothing was graded there.
     """
     said = []
-    people = read_roster(roster)
-    listed = list(people)
-    if url is None and not (out / "gradebook.db").exists():
+    with _opened(out, roster, url, source) as (book, course, sets):
+        for name in _chosen(sets, assignment):
+            results = list(course.outcomes(book, name))
+            people, title = course.of(name) or Roster([]), course.settings.of(name).canvas
+            sheets = {each.platform: each for each in course.sheets(name)}
+            left: list[str] = []
+            if "Canvas" in sheets or not sheets:
+                said.append(str(out / f"canvas-{name}.csv"))
+                sheet = sheets.get("Canvas")
+                left = tables.write_canvas(Path(said[-1]), results, people, title, sheet)
+            if "Moodle" in sheets or not sheets:
+                said.append(str(out / f"moodle-{name}.csv"))
+                left = tables.write_moodle(Path(said[-1]), results, people, sheets.get("Moodle"))
+            said += left
+    return said or [f"nothing was graded in {out}"]
+
+
+@contextmanager
+def _opened(
+    out: Path, roster: Path, url: str | None, source: Path
+) -> Iterator[tuple[Book, Enrolment, dict[str, ProblemSet]]]:
+    """Open a gradebook, and write its tables and pages anew."""
+    course = enrolment(out, source, roster)
+    if url is None and not (out / DATABASE).exists():
         raise ValueError(f"OUT must be a folder that make grade has filled; {out} has no gradebook")
     with Book(database(out, url)) as book:
         sets = _recorded_sets(book, source)
-        _renew_feedback(out, book, sets)
-        atomic_write(out / "summary.txt", _write_tables(out, book, people, sets) + "\n")
-        for name in sets:
-            results = list(tables.everyone(book.results(name), listed, name))
-            for platform, write in (
-                ("canvas", tables.write_canvas),
-                ("moodle", tables.write_moodle),
-            ):
-                path = out / f"{platform}-{name}.csv"
-                left = write(path, results, listed)
-                said.append(str(path))
-            said += left
-    return said or [f"nothing was graded in {out}"]
+        _renew_feedback(out, book, sets, course)
+        atomic_write(out / "summary.txt", _write_tables(out, book, course, sets) + "\n")
+        yield book, course, sets
+
+
+def _chosen(sets: Mapping[str, ProblemSet], assignment: str | None) -> list[str]:
+    """Return the problem sets that were asked for, all of them unless told otherwise."""
+    if assignment is not None and assignment not in sets:
+        graded = ", ".join(sets) or "none"
+        raise ValueError(f"ASSIGNMENT must be one that was graded: {graded}; got {assignment}")
+    return [assignment] if assignment else list(sets)

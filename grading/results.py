@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from grading.late import Late
 
 Status = Literal["graded", "needs-review", "invalid", "missing"]
 
@@ -62,6 +65,10 @@ class Result:
     cpu_seconds: float = 0.0  # processor time that the sandbox took
     # SHA-256 of the text of each cell that is marked by hand, by its name
     paragraphs: dict[str, str] = field(default_factory=dict)
+    # how late it came, worked out when a table or a page is written; None where nothing is due
+    late: Late | None = None
+    # which member of the group handed in the notebook, where it was somebody else
+    shared_by: str = ""
 
     @property
     def total(self) -> float | None:
@@ -69,6 +76,13 @@ class Result:
         if self.status != "graded":
             return None
         return sum(mark.points or 0 for mark in self.marks)
+
+    @property
+    def final(self) -> float | None:
+        """Return the points that count, or None where nothing was graded or nobody has decided."""
+        if self.total is None or self.late is None:
+            return self.total
+        return None if self.late.deduction is None else self.total - self.late.deduction
 
     @property
     def maximum(self) -> float:

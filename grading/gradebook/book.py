@@ -22,6 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from book.files import atomic_write
+from grading.gradebook import receipts
 from grading.gradebook.database import (
     BY_HAND,
     COURSE,
@@ -37,6 +38,7 @@ from grading.results import Mark, Result, Status, Student
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
+    from grading.late import Receipt
     from grading.problem_set import ProblemSet
 
 __all__ = ["Book", "Dropped", "database_url", "write_autograded", "write_course"]
@@ -252,6 +254,16 @@ class Book:
         while page := self._page(assignment, last):
             yield from page
             last = page[-1].student.student_id
+
+    def receive(self, came: Iterable[Receipt]) -> list[tuple[Receipt, Receipt]]:
+        """Write down when notebooks came: see `receipts.write`."""
+        with writing(self._engine) as connection:
+            return receipts.write(connection, came)
+
+    def receipts(self, assignment: str) -> dict[str, Receipt]:
+        """Return when the notebooks of a problem set came, by student."""
+        with self._engine.connect() as connection:
+            return receipts.read(connection, assignment)
 
     @property
     def _engine(self) -> Engine:

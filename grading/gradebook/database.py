@@ -11,6 +11,7 @@ from alembic.script import ScriptDirectory
 from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import (
     JSON,
+    Boolean,
     Column,
     Connection,
     DateTime,
@@ -74,6 +75,16 @@ BY_HAND = Table(
     Column("points", Float),
     Column("extra", Float),
     Column("comment", Text),
+)
+RECEIPTS = Table(
+    "grading_receipt",
+    TABLES,
+    Column("assignment", String(NAME), primary_key=True),
+    Column("student_id", IDENTIFIER, primary_key=True),
+    Column("submitted", String(32)),  # in UTC, as ISO 8601 has it
+    Column("is_late", Boolean),
+    Column("origin", Text, nullable=False),
+    Column("content", String(64), nullable=False),
 )
 # nbgrader and the grader look these up for each submission, and nbgrader has no index for them
 INDEXED = {

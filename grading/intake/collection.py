@@ -17,16 +17,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from grading.intake.roster import Roster, name_words
 from grading.intake.sources import NOTEBOOK, File, Folder, Zip
+from grading.late import Receipt
 from grading.names import composed, is_safe_name, safe_name, shown
 from grading.results import Student, Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection as Container
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from grading.intake.sources import Reader
@@ -39,6 +44,9 @@ CANVAS = re.compile(
 )
 MOODLE = re.compile(r"(?P<name>.*?)_(?P<user>[0-9]+)_assignsubmission_[a-z]+(?:_(?P<base>.*)|$)")
 RESUBMITTED = re.compile(r"-(?:[0-9]{1,2}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
+LATE = re.compile(r"(?:^|_)LATE$")
+STAMP = "timestamp.txt"
+"""Where nbgrader writes when it collected a notebook."""
 ANONYMOUS = "participant"
 UNMATCHED = "unmatched~"
 """Begins the identifier of whom the roster does not list; no roster can have one like it."""
@@ -54,6 +62,8 @@ class _Claim:
     other_users: tuple[str, ...] = ()
     serial: int = 0
     base: str = ""
+    entry: str = ""  # what the platform calls the file or its folder
+    is_late: bool | None = None  # what the platform says; None where it does not say
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,7 @@ class _Found:
     student: Student
     doubt: str
     assignment: str | None
+    stamp: File | None = None  # says when it came
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,7 @@ class _Planned:
     file: File | None
     problem: tuple[Status, str] | None
     origin: str
+    receipt: Receipt | None = None  # None where nothing came
 
 
 @dataclass
@@ -91,6 +103,22 @@ class Collection:
     def __len__(self) -> int:
         """Return the number of submissions, missing ones among them."""
         return len(self._planned)
+
+    def receipt(self, submission: Submission) -> Receipt | None:
+        """Return when one of the submissions came; None where nothing did."""
+        found = self._receipts.get((submission.assignment, submission.student.student_id))
+        if found is None or submission.notebook is None:
+            return found
+        return replace(found, content=hashlib.sha256(submission.notebook).hexdigest())
+
+    @cached_property
+    def _receipts(self) -> dict[tuple[str, str], Receipt]:
+        """Return what is known of when everything came, by problem set and student."""
+        return {
+            (each.assignment, each.student.student_id): each.receipt
+            for each in self._planned
+            if each.receipt is not None
+        }
 
     @property
     def is_empty(self) -> bool:
@@ -120,7 +148,24 @@ def _content(file: File, read: Reader) -> tuple[bytes | None, tuple[Status, str]
     return (None, file.trouble) if file.trouble else read(file)
 
 
-def collect(submissions: Path, roster: Roster | None, assignments: Sequence[str]) -> Collection:
+@dataclass(frozen=True)
+class Special:
+    """What is not the same for all problem sets of a course."""
+
+    # the same students as on the roster, with what a platform calls them in one problem set
+    rosters: Mapping[str, Roster] = field(default_factory=dict)
+    # the problem sets of which one notebook counts for a whole group
+    groups: Container[str] = ()
+    # who has marks already, by problem set: a group's notebook stays with the one who has
+    marked: Mapping[str, Container[str]] = field(default_factory=dict)
+
+
+def collect(
+    submissions: Path,
+    roster: Roster | None,
+    assignments: Sequence[str],
+    special: Special = Special(),
+) -> Collection:
     """Find out what came from whom: first those on the roster, in its order, then all others.
 
     `submissions` is a zip of Canvas or Moodle, such a zip extracted, a folder as nbgrader has it,
@@ -131,8 +176,10 @@ def collect(submissions: Path, roster: Roster | None, assignments: Sequence[str]
     the notebook's name or else the name of the zip has to say which.
 
     Two different notebooks of one student for one problem set are left to a human, unless Canvas
-    says that they are one file uploaded again: then the newest counts, and a note says so. Raises
-    ValueError if there is no such folder, the zip is damaged, or no problem set is given.
+    says that they are one file uploaded again: then the newest counts, and a note says so. Where
+    one notebook counts for a group, it is the submission of the member who handed it in, and for
+    the others nothing is marked. Raises ValueError if there is no such folder, the zip is damaged,
+    or no problem set is given.
     """
     if not assignments or isinstance(assignments, str):
         raise ValueError(f"assignments must be names of problem sets; got {assignments!r}")
@@ -144,7 +191,7 @@ def collect(submissions: Path, roster: Roster | None, assignments: Sequence[str]
     else:
         raise ValueError(f"{shown(str(submissions))} came, which is neither a folder nor a file")
     with source.opened() as read:
-        planner = _Planner(roster, tuple(assignments), submissions.name, read)
+        planner = _Planner(roster, tuple(assignments), submissions.name, read, special)
         planner.take(source.files())
         wanted = planner.wanted()
         planned = list(planner.plan(wanted))
@@ -155,9 +202,17 @@ class _Planner:
     """Sorts files by student and problem set, and decides what each student handed in."""
 
     def __init__(
-        self, roster: Roster | None, assignments: tuple[str, ...], name: str, read: Reader
+        self,
+        roster: Roster | None,
+        assignments: tuple[str, ...],
+        name: str,
+        read: Reader,
+        special: Special,
     ) -> None:
         self.roster = roster
+        self.special = special
+        self.is_single = False
+        self.stamps: dict[tuple[str, ...], File] = {}
         self.assignments = {composed(each).casefold(): each for each in assignments}
         self.read = read
         self.notes: list[str] = []
@@ -181,6 +236,9 @@ class _Planner:
         )
         paths = [file.parts[min(around, len(file.parts) - 1) :] for file in kept]
         nbgraders = any(self._is_nbgraders(path) for path in paths)
+        stamped = [file for file in files if file.parts[-1] == STAMP and not file.trouble]
+        if nbgraders:
+            self.stamps = {file.parts[around:-1]: file for file in stamped if not file.unsafe}
         for file, path in zip(kept, paths, strict=True):
             found = self._found(file, path)
             if not (file.is_notebook or file.trouble):
@@ -225,17 +283,19 @@ class _Planner:
             return bool(claim.platform) or (
                 len(path) > 2 and path[1].casefold() in self.assignments
             )
-        return not self._match(_claim(path, self.assignments, self.roster))[1]
+        claim = _claim(path, self.assignments, self.roster)
+        return not self._match(claim, self._assignment(claim, path))[1]
 
     def _found(self, file: File, path: tuple[str, ...]) -> _Found:
         """Return whose a file is and what it answers."""
         if file.unsafe:
             claim = _Claim(composed("/".join(path)))
             student, doubt = _stranger(claim), file.unsafe
-        else:
-            claim = _claim(path, self.assignments, self.roster)
-            student, doubt = self._match(claim)
-        return _Found(file, claim, student, doubt, self._assignment(claim, path))
+            return _Found(file, claim, student, doubt, self._assignment(claim, path))
+        claim = _claim(path, self.assignments, self.roster)
+        assignment = self._assignment(claim, path)
+        student, doubt = self._match(claim, assignment)
+        return _Found(file, claim, student, doubt, assignment, self.stamps.get(path[:-1]))
 
     def _assignment(self, claim: _Claim, path: tuple[str, ...]) -> str | None:
         """Return the problem set that a file answers, or None if nothing says which."""
@@ -256,15 +316,22 @@ class _Planner:
 
     # who somebody is
 
-    def _match(self, claim: _Claim) -> tuple[Student, str]:
+    def _roster(self, assignment: str | None) -> Roster | None:
+        """Return the students with what a platform calls them in a problem set."""
+        return self.special.rosters.get(assignment or "", self.roster)
+
+    def _match(self, claim: _Claim, assignment: str | None) -> tuple[Student, str]:
         """Return the student, and why that is in doubt."""
-        if self.roster is None:
+        roster = self._roster(assignment)
+        if roster is None:
             return self._without_roster(claim)
         if claim.platform == "Canvas":
-            return _match_canvas(claim, self.roster)
+            return _match_canvas(claim, roster)
         if claim.platform == "Moodle":
-            return _match_moodle(claim, self.roster)
-        student = self.roster.by_id(claim.name)
+            if assignment in self.special.groups and (group := roster.members(claim.name)):
+                return group[0], ""
+            return _match_moodle(claim, roster)
+        student = roster.by_id(claim.name)
         if student is None:
             return _stranger(claim), f"{shown(claim.name)} is not on the roster"
         return student, ""
@@ -294,16 +361,66 @@ class _Planner:
 
     def plan(self, wanted: Sequence[str]) -> Iterator[_Planned]:
         """Yield what is to be submitted, in order."""
+        self.is_single = len(wanted) == 1
         pools = {key: self._pools(found) for key, found in self.notebooks.items()}
+        people = {each: self._roster(each) or () for each in wanted}
+        grouped = {each: self._groups(each, pools) for each in wanted}
         listed = [student.student_id.casefold() for student in self.roster or ()]
-        for student, key in zip(self.roster or (), listed, strict=True):
-            for each in wanted:
-                pool = pools.get(key, {}).get(each)
-                yield self._decide(each, pool) if pool else self._missing(student, each)
+        for students in zip(*people.values(), strict=True):
+            for each, student in zip(wanted, students, strict=True):
+                pool = pools.get(student.student_id.casefold(), {}).get(each)
+                if student.student_id in grouped[each]:
+                    yield grouped[each][student.student_id]
+                else:
+                    yield self._decide(each, pool) if pool else self._missing(student, each)
         for key in sorted(pools.keys() - set(listed)):
             for each in wanted:
                 if pool := pools[key].get(each):
                     yield self._decide(each, pool)
+
+    def _groups(
+        self, assignment: str, pools: Mapping[str, Mapping[str, list[_Found]]]
+    ) -> dict[str, _Planned]:
+        """Return what everybody in a group of which something came submits."""
+        planned: dict[str, _Planned] = {}
+        roster = self._roster(assignment)
+        if roster is None or assignment not in self.special.groups:
+            return planned
+        for student in roster:
+            members = roster.members(roster.group_of(student.student_id))
+            came = {
+                each.student_id: pool
+                for each in members
+                if (pool := pools.get(each.student_id.casefold(), {}).get(assignment))
+            }
+            if came and student.student_id not in planned:
+                planned |= self._of_group(assignment, members, came)
+        return planned
+
+    def _of_group(
+        self, assignment: str, members: list[Student], came: Mapping[str, list[_Found]]
+    ) -> dict[str, _Planned]:
+        """Return what the members of a group submit, of whom some handed something in."""
+        newest = [each for pool in came.values() for each in self._newest(self._different(pool))]
+        different = self._different(newest)
+        marked = self.special.marked.get(assignment, ())
+        holder = min(came, key=lambda each: each not in marked)
+        planned = {}
+        for student in members:
+            if len(different) > 1 and student.student_id in came:
+                names = "; ".join(each.file.origin for each in different[:5])
+                what = f"{len(different)} different notebooks of one group came: {names}"
+                receipt = self._receipt(student, assignment, came[student.student_id])
+                decided = _Planned(
+                    student, assignment, None, ("needs-review", what), names, receipt
+                )
+            elif student.student_id == holder:
+                decided = self._decide(assignment, newest, _with_ids(student, members))
+            else:
+                what = f"the notebook of the group came from {holder}"
+                decided = _Planned(student, assignment, None, ("missing", what), "")
+            planned[student.student_id] = decided
+        return planned
 
     def _pools(self, found: list[_Found]) -> dict[str, list[_Found]]:
         """Return what one student may have handed in for each problem set."""
@@ -324,7 +441,9 @@ class _Planner:
         raw, _ = _content(file, self.read)
         return file.origin if raw is None else hashlib.sha256(raw).hexdigest()
 
-    def _decide(self, assignment: str, pool: list[_Found]) -> _Planned:
+    def _decide(
+        self, assignment: str, pool: list[_Found], student: Student | None = None
+    ) -> _Planned:
         """Return what one student handed in for one problem set."""
         different = self._newest(self._different(pool))
         first = different[0]
@@ -338,7 +457,22 @@ class _Planner:
         if doubts:
             problem = ("needs-review", "; ".join(doubts))
         file = first.file if len(different) == 1 else None
-        return _Planned(first.student, assignment, file, problem, origin)
+        student = student or first.student
+        receipt = self._receipt(student, assignment, different)
+        return _Planned(student, assignment, file, problem, origin, receipt)
+
+    def _receipt(self, student: Student, assignment: str, files: list[_Found]) -> Receipt:
+        """Return what is known of when something came."""
+        first = files[0]
+        # the roster of a course cannot say of which of several problem sets its times are
+        roster = self.special.rosters.get(assignment) or (self.roster if self.is_single else None)
+        time = roster.submitted.get(student.student_id) if roster else None
+        if time is None and first.stamp is not None:
+            raw, _ = _content(first.stamp, self.read)
+            time = _stamped((raw or b"").decode("utf-8", "replace"))
+        said = [each.claim.is_late for each in files if each.claim.is_late is not None]
+        late = any(said) if said else None
+        return Receipt(assignment, student.student_id, time, late, first.claim.entry)
 
     def _different(self, pool: list[_Found]) -> list[_Found]:
         """Return the files that differ in their bytes."""
@@ -386,13 +520,15 @@ def _claim(
     folders = [part for part in path[:-1] if part.casefold() not in assignments]
     for folder in folders[:1]:
         if match := MOODLE.fullmatch(folder):
-            return _Claim(match["name"], "Moodle", match["user"], base=path[-1])
+            name, user = match["name"], match["user"]
+            return _Claim(name, "Moodle", user, base=path[-1], entry=folder)
         return _Claim(folder, base=path[-1])
     stem = _without_ending(path[-1])
     if roster is not None and roster.by_id(stem) is not None:
         return _Claim(stem)
     if match := MOODLE.fullmatch(path[-1]):
-        return _Claim(match["name"], "Moodle", match["user"], base=match["base"] or "")
+        base = match["base"] or ""
+        return _Claim(match["name"], "Moodle", match["user"], base=base, entry=path[-1])
     if readings := list(CANVAS.finditer(path[-1])):
         return _canvas_claim(path[-1], readings)
     return _Claim(_without_assignment(stem, assignments, roster))
@@ -401,13 +537,16 @@ def _claim(
 def _canvas_claim(name: str, readings: list[re.Match[str]]) -> _Claim:
     """Return what Canvas says; what comes first is its own, what follows may be the student's."""
     first = readings[0]
+    before = name[: first.start()]
     return _Claim(
-        name[: first.start()].removesuffix("_LATE"),
+        LATE.sub("", before),
         "Canvas",
         first["user"],
         tuple(each["user"] for each in readings[1:]),
         int(first["serial"]),
         first["base"],
+        name,
+        LATE.search(before) is not None,
     )
 
 
@@ -441,6 +580,28 @@ def _stranger(claim: _Claim) -> Student:
     parts = [claim.platform, claim.user, claim.name] if claim.platform else [claim.name]
     text = " ".join(part for part in parts if part)
     return Student(UNMATCHED + safe_name(text), shown(claim.user), shown(claim.name))
+
+
+def _with_ids(student: Student, members: Iterable[Student]) -> Student:
+    """Return a student who may have typed what identifies any member of the group."""
+    others = [each for each in members if each is not student]
+    theirs = [name for each in others for name in (each.student_id, *each.also)]
+    return replace(student, also=(*student.also, *theirs))
+
+
+def _stamped(text: str) -> datetime | None:
+    """Return the time that nbgrader wrote, in UTC, or None.
+
+    Examples
+    --------
+    >>> _stamped("2026-11-20 23:59:00.123456 UTC").isoformat()
+    '2026-11-20T23:59:00.123456+00:00'
+    """
+    time, _, zone = text.strip().rpartition(" ")
+    try:
+        return datetime.fromisoformat(time).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+    except (KeyError, OSError, ValueError):  # the first for what is no time zone
+        return None
 
 
 def _match_canvas(claim: _Claim, roster: Roster) -> tuple[Student, str]:

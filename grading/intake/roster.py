@@ -1,8 +1,19 @@
-"""Who takes the course: the roster, a CSV file that the instructor keeps.
+"""Who takes the course: the roster, a CSV file of one's own or a learning platform's export.
 
-Its columns are ``student_id`` (the identifier from which the personal numbers come), ``lms_id``
-(what the learning platform calls the student; may be empty), ``name`` and, if wanted, ``also``:
-further identifiers that a student may have typed or a folder may be called, separated by spaces.
+One's own has the columns ``student_id`` (the identifier from which the personal numbers come),
+``lms_id`` (what the learning platform calls the student; may be empty), ``name`` and, if wanted,
+``also`` (further identifiers that a student may have typed or a folder may be called, separated by
+spaces), ``group``, and ``submitted`` (when the notebook came).
+
+Three exports are taken as they are, in English:
+
+- the gradebook of Canvas (``lib/gradebook_exporter.rb`` of canvas-lms). It begins with Student, or
+  with LastName and FirstName, then ID, SIS User ID, SIS Login ID and Section. Before the students
+  come rows of hidden columns and of Points Possible, and last comes a student for tests;
+- the grading worksheet of a Moodle assignment (``mod/assign/gradingtable.php`` of moodle), with
+  Identifier, Full name, Last modified (submission) and what the site shows of identities;
+- the participants of a Moodle course (``user/action_redir.php``), with First name, Last name and
+  the same. It has no number that Moodle's zips know.
 """
 
 from __future__ import annotations
@@ -11,18 +22,66 @@ import csv
 import io
 import re
 from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from grading.names import composed, is_safe_name, shown
 from grading.results import Student
+from grading.settings import Settings, in_utc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 COLUMNS = ("student_id", "lms_id", "name")
-OPTIONAL = ("also",)
+OPTIONAL = ("also", "group", "submitted")
 PARTICIPANT = re.compile(r"\D*\s([0-9]+)")
+
+CANVAS_IDS = ("SIS User ID", "SIS Login ID")
+MOODLE_IDS = ("ID number", "Username", "Email address")
+"""The columns that can say who somebody is, the best one first."""
+
+CANVAS_TESTER = re.compile(r"[0-9a-f]{40}|")
+"""What Canvas gives the student for tests as a login."""
+
+WORKSHEET_TIME = "Last modified (submission)"
+TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M")
+"""How Moodle writes a time in English: ``strftimedaydatetime`` of its language packs."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A platform's own table, kept so that it can be given back with marks in it."""
+
+    platform: str  # ``Canvas`` or ``Moodle``
+    header: list[str]
+    rows: list[tuple[list[str], str | None]]  # the cells, and whose they are
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A line of a roster, in whatever form."""
+
+    line: int
+    cells: list[str]
+    ids: dict[str, str]  # by column, the best one first
+    lms_id: str
+    name: str
+    also: tuple[str, ...] = ()
+    group: str = ""
+    submitted: str = ""
+
+
+@dataclass(frozen=True)
+class _File:
+    """A roster as it was read, before anybody says which identifier counts."""
+
+    path: Path
+    platform: str  # empty for one's own
+    header: list[str]
+    entries: list[_Entry]
+    others: dict[int, list[str]]  # lines that are nobody's
 
 
 class Roster:
@@ -44,11 +103,17 @@ class Roster:
         self._lms: dict[str, Student] = {}
         self._participants: defaultdict[str, list[Student]] = defaultdict(list)
         self._names: defaultdict[tuple[str, ...], list[Student]] = defaultdict(list)
+        self._groups: dict[str, str] = {}
+        self._members: defaultdict[str, list[Student]] = defaultdict(list)
+        self.submitted: dict[str, datetime] = {}
+        """When something came, in UTC, where the file says it."""
+        self.sheet: Sheet | None = None
+        """The table of the platform, if the file is one."""
         for student in students:
             self.add(student)
 
-    def add(self, student: Student) -> None:
-        """Enter one more student; ValueError says why that fails."""
+    def add(self, student: Student, group: str = "") -> None:
+        """Enter one more student, in a group if any; ValueError says why that fails."""
         if not is_safe_name(student.student_id):
             if not student.student_id:
                 raise ValueError("student_id is empty; every student needs one")
@@ -73,6 +138,9 @@ class Roster:
             self._participants[_participant(student.lms_id)].append(student)
         if words := name_words(student.name):
             self._names[words].append(student)
+        if group:
+            self._groups[student.student_id] = group
+            self._members[composed(group).casefold()].append(student)
 
     def _claim(self, column: str, identifier: str, student: Student) -> None:
         """Let one identifier, in any case of its letters, mean this student only."""
@@ -109,6 +177,14 @@ class Roster:
         found = self._participants.get(_participant(lms_id), [])
         return found[0] if len(found) == 1 else None
 
+    def group_of(self, student_id: str) -> str:
+        """Return the name of a student's group, or nothing."""
+        return self._groups.get(student_id, "")
+
+    def members(self, group: str) -> list[Student]:
+        """Return who is in a group of this name, in the order of the file."""
+        return list(self._members.get(composed(group).casefold(), []))
+
     def by_name(self, name: str) -> Student | None:
         """Return who is called so, the words in any order, if that is one person only."""
         found = self._names.get(name_words(name), [])
@@ -132,30 +208,230 @@ def _participant(lms_id: str) -> str:
     return match[1] if match else lms_id
 
 
-def read_roster(path: Path) -> Roster:
-    """Read the roster.
+def read_roster(path: Path, settings: Settings = Settings()) -> Roster:  # noqa: B008, it is frozen
+    """Read the roster: one's own table, or an export of Canvas or Moodle as it is.
 
     It is CSV in UTF-8, with or without a byte order mark, separated by commas or semicolons. The
-    first line names the columns, in any order and case. If the file is not such a table, or two
-    students cannot be told apart, a ValueError names the file, the line, what came and what is
-    wanted.
+    first line names the columns; in one's own in any order and case. The settings say which column
+    of an export is the ``student_id``, where the first that is filled in is not the right one. If
+    the file is no such table, or two students cannot be told apart, a ValueError names the file,
+    the line, what came and what is wanted.
     """
+    file = _read(path)
+    column = _identifier(file, settings)
+    place = file.header.index(column)
+    roster = Roster([])
+    whose: dict[int, str | None] = dict.fromkeys(file.others)
+    for entry in file.entries:
+        try:
+            student = _student(entry, place, column)
+            roster.add(student, entry.group)
+        except ValueError as error:
+            raise _wrong(path, entry.line, str(error)) from None
+        whose[entry.line] = student.student_id
+        _note_time(roster, student, file, entry, settings)
+    if file.platform:
+        roster.sheet = _sheet(file, whose)
+    return roster
+
+
+def with_numbers(course: Roster, path: Path, settings: Settings) -> tuple[Roster, list[str]]:
+    """Return the course's students with what the platform says of one problem set, and notes.
+
+    The file is in any form of a roster. From it come the numbers that the platform gave the
+    students there and, if it has them, the times and groups. A line belongs to whom one of its
+    identifiers names in the course, or else its name, if one student only is called so; the notes
+    name the lines that are nobody's. A ValueError if two lines are one student's.
+    """
+    file = _read(path)
+    found: dict[str, _Entry] = {}
+    whose: dict[int, str | None] = dict.fromkeys(file.others)
+    notes = []
+    for entry in file.entries:
+        student = _known(course, entry)
+        whose[entry.line] = student and student.student_id
+        if student is None:
+            who = shown(" ".join(filter(None, (entry.name, entry.lms_id))))
+            notes.append(
+                f"{path.name}, line {entry.line}: {who} is not on the roster of the course"
+            )
+        elif student.student_id in found:
+            line = found[student.student_id].line
+            raise _wrong(path, entry.line, f"{student.student_id} came before, in line {line}")
+        else:
+            found[student.student_id] = entry
+    roster = Roster([])
+    for student in course:
+        entry = found.get(student.student_id)
+        group = (entry and entry.group) or course.group_of(student.student_id)
+        numbered = replace(student, lms_id=entry.lms_id if entry else "")
+        try:
+            roster.add(numbered, group)
+        except ValueError as error:
+            raise _wrong(path, entry.line if entry else 1, str(error)) from None
+        if entry:
+            _note_time(roster, student, file, entry, settings)
+    if file.platform:
+        roster.sheet = _sheet(file, whose)
+    return roster, notes
+
+
+def _known(course: Roster, entry: _Entry) -> Student | None:
+    """Return who in the course a line of another table is about."""
+    for identifier in (*entry.ids.values(), *entry.also):
+        if identifier and (student := course.by_id(identifier)):
+            return student
+    return course.by_name(entry.name)
+
+
+def _sheet(file: _File, whose: dict[int, str | None]) -> Sheet:
+    """Return a platform's table with whose each line is."""
+    cells = file.others | {entry.line: entry.cells for entry in file.entries}
+    return Sheet(file.platform, file.header, [(cells[line], whose[line]) for line in sorted(cells)])
+
+
+def _read(path: Path) -> _File:
+    """Read a roster in any of its forms."""
     rows = _rows(path, _text(path))
     first, header = next(rows, (1, []))
-    places = _places(path, first, header)
-    roster = Roster([])
+    header = [name.strip() for name in header]
+    platform, take = _form(path, first, header)
+    entries, others = [], {}
     for line, row in rows:
         if not any(cell.strip() for cell in row):
             continue
         if len(row) != len(header):
             raise _wrong(path, line, f"{len(row)} cells came; wanted {len(header)}, as in line 1")
-        try:
-            roster.add(_student({name: row[place] for name, place in places.items()}))
-        except ValueError as error:
-            raise _wrong(path, line, str(error)) from None
-    if not len(roster):
+        entry = take(line, row)
+        if entry is None:
+            others[line] = row
+        else:
+            entries.append(entry)
+    if not entries:
         raise _wrong(path, first, "no student came; wanted at least one line below the header")
-    return roster
+    return _File(path, platform, header, entries, others)
+
+
+def _form(
+    path: Path, line: int, header: list[str]
+) -> tuple[str, Callable[[int, list[str]], _Entry | None]]:
+    """Return whose form a table has, and what takes a line of it."""
+    named = set(header)
+    if not {name.casefold() for name in header} & {"student_id", "lms_id"}:
+        if {"ID", "Section"} <= named and named & {"Student", "LastName"}:
+            return "Canvas", lambda line, row: _canvas_entry(line, row, header)
+        if "Identifier" in named or {"First name", "Full name"} & named:
+            return "Moodle", lambda line, row: _moodle_entry(line, row, header)
+    places = _places(path, line, header)
+    return "", lambda line, row: _own_entry(line, row, places)
+
+
+def _own_entry(line: int, row: list[str], places: dict[str, int]) -> _Entry:
+    """Return what a line of one's own table says."""
+    cells = defaultdict(str, {name: row[place] for name, place in places.items()})
+    return _Entry(
+        line,
+        row,
+        {"student_id": cells["student_id"].strip()},
+        cells["lms_id"],
+        cells["name"],
+        tuple(cells["also"].split()),
+        shown(cells["group"]),
+        cells["submitted"].strip(),
+    )
+
+
+def _canvas_entry(line: int, row: list[str], header: list[str]) -> _Entry | None:
+    """Return what a line of Canvas's gradebook says, or None where it is no student's."""
+    cells = defaultdict(str, zip(header, row, strict=True))
+    name = cells["Student"] or f"{cells['FirstName']} {cells['LastName']}".strip()
+    ids = {column: cells[column].strip() for column in CANVAS_IDS if column in header}
+    if "Points Possible" in row[0] or not cells["ID"].strip():
+        return None
+    tests = name_words(name) == ("student", "test") and not ids.get("SIS User ID")
+    if tests and CANVAS_TESTER.fullmatch(ids.get("SIS Login ID", "")):
+        return None
+    group = cells["Group"] or cells["group"]
+    return _Entry(line, row, ids, cells["ID"].strip(), name, group=shown(group))
+
+
+def _moodle_entry(line: int, row: list[str], header: list[str]) -> _Entry:
+    """Return what a line of Moodle's worksheet, or of its participants, says."""
+    cells = defaultdict(str, zip(header, row, strict=True))
+    last = cells["Last name"] or cells["Surname"]
+    name = cells["Full name"] or f"{cells['First name']} {last}".strip()
+    ids = {column: cells[column].strip() for column in MOODLE_IDS if column in header}
+    group = cells["Group"] or cells["Groups"] or cells["group"]
+    submitted = cells[WORKSHEET_TIME].strip().removeprefix("-")
+    # who is in several groups has none that a notebook could count for
+    group = "" if "," in group else shown(group)
+    return _Entry(line, row, ids, cells["Identifier"], name, group=group, submitted=submitted)
+
+
+def _identifier(file: _File, settings: Settings) -> str:
+    """Return the column that says who somebody is."""
+    if not file.platform:
+        return next(name for name in file.header if name.casefold() == "student_id")
+    if wanted := settings.student_id:
+        if wanted not in file.header:
+            columns = ", ".join(file.header)
+            raise _wrong(
+                file.path, 1, f"no column {wanted!r}, student_id of course.toml; got {columns}"
+            )
+        return wanted
+    for column in file.entries[0].ids:
+        empty = [entry.line for entry in file.entries if not entry.ids[column]]
+        if not empty:
+            return column
+        if len(empty) < len(file.entries):
+            raise _wrong(
+                file.path,
+                empty[0],
+                f"{column} is empty, and others have one; fill it in, or say in course.toml which "
+                'column identifies everybody, as student_id = "..."',
+            )
+    wanted = " or ".join(CANVAS_IDS if file.platform == "Canvas" else MOODLE_IDS)
+    raise _wrong(file.path, 1, f"nothing identifies the students; wanted a column {wanted}")
+
+
+def _note_time(
+    roster: Roster, student: Student, file: _File, entry: _Entry, settings: Settings
+) -> None:
+    """Write down when something came, where that can matter."""
+    if not entry.submitted or not settings.has_due:
+        return
+    time = _time(entry.submitted)
+    if time is None:
+        wanted = "such as Friday, 20 November 2026, 11:59 PM, or 2026-11-20 23:59"
+        raise _wrong(
+            file.path, entry.line, f"{shown(entry.submitted)} came; wanted a time {wanted}"
+        )
+    if time.tzinfo is None and settings.timezone is None:
+        raise _wrong(
+            file.path,
+            entry.line,
+            f"{shown(entry.submitted)} came, in no time zone; say timezone in course.toml",
+        )
+    roster.submitted[student.student_id] = in_utc(time, settings.timezone)
+
+
+def _time(text: str) -> datetime | None:
+    """Return a time as people or as Moodle write it, or None.
+
+    Examples
+    --------
+    >>> _time("Friday, 20 November 2026, 11:59 PM") == _time("2026-11-20 23:59")
+    True
+    """
+    for form in TIMES:
+        try:
+            return datetime.strptime(text, form)  # noqa: DTZ007, the zone is the course's
+        except ValueError:
+            continue
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _wrong(path: Path, line: int, what: str) -> ValueError:
@@ -201,11 +477,16 @@ def _places(path: Path, line: int, header: list[str]) -> dict[str, int]:
     return {name: names.index(name) for name in COLUMNS + OPTIONAL if name in names}
 
 
-def _student(cells: dict[str, str]) -> Student:
-    """Return the student of one line."""
+def _student(entry: _Entry, place: int, column: str) -> Student:
+    """Return the student of one line, who is called as the column at a place says."""
+    own = composed(entry.cells[place].strip())
+    others = [composed(each) for name, each in entry.ids.items() if name != column]
     return Student(
-        student_id=composed(cells["student_id"].strip()),
-        lms_id=shown(cells["lms_id"]),
-        name=shown(cells["name"]),
-        also=tuple(composed(identifier) for identifier in cells.get("also", "").split()),
+        student_id=own,
+        lms_id=shown(entry.lms_id),
+        name=shown(entry.name),
+        also=(
+            *(composed(each) for each in entry.also),
+            *(each for each in others if each not in ("", own) and " " not in each),
+        ),
     )

@@ -25,7 +25,7 @@ from pygments import token
 from pygments.lexers.python import PythonLexer
 
 from grading.reports.formulas import mathml
-from grading.results import Mark, Status, Student
+from grading.results import Mark, Result, Status, Student
 
 if TYPE_CHECKING:
     from grading.problem_set import ProblemSet
@@ -80,6 +80,9 @@ TOKENS = (
 )
 LEXER = PythonLexer(stripnl=False, ensurenl=False)
 LONG_GAP = re.compile(r"\s{100}")
+REMARK = '<p class="remark">'
+"""What is on a page that has remarks, and on no other."""
+
 HEADLINES: dict[Status, str] = {
     "graded": "Marked",
     "needs-review": "Not marked yet",
@@ -137,13 +140,15 @@ def page(
     cells: Sequence[ShownCell],
     marks: Sequence[Mark],
     notes: Sequence[str],
+    remarks: Sequence[str] = (),
 ) -> str:
     """Return the page for a student, in HTML, whole in itself.
 
     Of the problem set only what students got is shown. Any status but ``graded`` is shown with its
     reason, the message, and without marks and cells; for ``graded`` the marks say what still waits.
-    `notes` tell what was mended in the notebook, and what ended it. UTF-8 can hold the page,
-    whatever the student wrote. Raises ValueError if the status is none of the four.
+    `notes` tell what was mended in the notebook, and what ended it; `remarks` what else counts,
+    such as lateness. UTF-8 can hold the page, whatever the student wrote. Raises ValueError if the
+    status is none of the four.
     """
     if status not in HEADLINES:
         raise ValueError(f"status must be one of {', '.join(HEADLINES)}; got {status!r}")
@@ -163,10 +168,24 @@ def page(
         waiting=[(mark.question, _points(mark.maximum)) for mark in waiting],
         rows=rows,
         notes=[_words(note) for note in notes[:MOST_NOTES]],
+        remarks=[_words(remark) for remark in remarks],
         notes_left_out=max(0, len(notes) - MOST_NOTES),
         blocks=blocks,
         cells_left_out=left_out,
     )
+
+
+def remarks(result: Result) -> list[str]:
+    """Return what a student is told of what counts besides the marks."""
+    said = []
+    if result.shared_by:
+        said.append(f"The notebook of your group came from {result.shared_by}.")
+    if result.late and result.late.why:
+        why = result.late.why
+        said.append(f"{why[0].upper()}{why[1:]}.")
+        if result.final is not None:
+            said.append(f"{_points(result.final)} of {_points(result.maximum)} points count.")
+    return said
 
 
 def visible(text: str) -> str:

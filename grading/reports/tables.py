@@ -6,16 +6,22 @@ import csv
 import heapq
 import io
 import itertools
+import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from book.files import atomic_write
+from grading.late import in_words, local
 from grading.names import shown
 from grading.results import Result, Student
 
 if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from grading.intake.roster import Sheet
     from grading.problem_set import Question
 
     Table = tuple[Iterable[Result], Sequence[Question]]
@@ -25,6 +31,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 LONGEST = 2000
 DIGITS = 4
 MOODLE_PREFIX = "Participant "
+NUMBER = re.compile(r"\s*\([0-9]+\)\s*$")
 STUDENT_ID = attrgetter("student.student_id")
 
 
@@ -60,18 +67,23 @@ def everyone(
         yield next(same)
 
 
-def grades_rows(tables: Iterable[Table]) -> Iterator[list[str]]:
+def grades_rows(
+    tables: Iterable[Table], timezone: ZoneInfo | None = None, *, dated: bool = False
+) -> Iterator[list[str]]:
     """Return the rows of ``grades.csv``, the header first.
 
     Each table has the results of a problem set, one for each student (see `everyone`), and its
     questions. A row has student, name, assignment, the points of each question, their sum so far,
     the most that can be had, status and message. Points and sum are empty where nothing is decided.
-    A cell of text that a spreadsheet would take for a formula begins with an apostrophe.
+    With `dated` come, behind the sum, when the notebook came, by how much that is late, what is
+    taken off, and the points that count. A cell of text that a spreadsheet would take for a formula
+    begins with an apostrophe.
     """
     tables = list(tables)
     # a dictionary keeps the order, and a question of two problem sets has one column
     names = list(dict.fromkeys(each.name for _, questions in tables for each in questions))
-    yield ["student", "name", "assignment", *names, "total", "maximum", "status", "message"]
+    late = ["submitted", "late", "deduction", "final"] if dated else []
+    yield ["student", "name", "assignment", *names, "total", *late, "maximum", "status", "message"]
     sorted_rows = [_rows(results, questions) for results, questions in tables]
     for result, maximum in heapq.merge(*sorted_rows, key=lambda row: STUDENT_ID(row[0])):
         points = {mark.question: mark.points for mark in result.marks}
@@ -81,23 +93,44 @@ def grades_rows(tables: Iterable[Table]) -> Iterator[list[str]]:
             _text(result.assignment),
             *(_number(points.get(name)) for name in names),
             _number(result.total),
+            *(_late(result, timezone) if dated else ()),
             _number(maximum),
             _text(result.status),
             _text(_message(result)),
         ]
 
 
-def write_grades(path: Path, tables: Iterable[Table]) -> None:
+def write_grades(
+    path: Path, tables: Iterable[Table], timezone: ZoneInfo | None = None, *, dated: bool = False
+) -> None:
     """Write ``grades.csv``: see `grades_rows`."""
-    _write(path, grades_rows(tables))
+    _write(path, grades_rows(tables, timezone, dated=dated))
 
 
-def write_canvas(path: Path, results: Iterable[Result], roster: Iterable[Student]) -> list[str]:
+def _late(result: Result, timezone: ZoneInfo | None) -> list[str]:
+    """Return when something came, by how much that is late, what that costs, and what counts."""
+    late = result.late
+    came = local(late.submitted, timezone) if late and late.submitted else ""
+    off = _number(late.deduction) if late and result.total is not None else ""
+    return [came, in_words(late), off, _number(result.final)]
+
+
+def write_canvas(
+    path: Path,
+    results: Iterable[Result],
+    roster: Iterable[Student],
+    title: str | None = None,
+    sheet: Sheet | None = None,
+) -> list[str]:
     """Write what Canvas imports under Grades → Import.
 
     The results are of one problem set, one for each student; who is on the roster gets a row.
-    `Student.lms_id` is the number that Canvas gave the student. The result lists who got no grade,
-    and why.
+    `Student.lms_id` is the number that Canvas gave the student. The `title` is that of the column,
+    by default the name of the problem set. The result lists who got no grade, and why.
+
+    With a `sheet`, Canvas's own export, each row begins as it came, and a grade that is not final
+    leaves the one that Canvas has. The column is then one of the export: that of the title, or
+    else one that is called like the problem set. ValueError: there is no column of that title.
 
     Canvas's importer (``lib/gradebook_importer.rb`` of canvas-lms) asks for a header whose first
     two cells are Student and ID, and for a column Section after SIS User ID and SIS Login ID;
@@ -109,7 +142,10 @@ def write_canvas(path: Path, results: Iterable[Result], roster: Iterable[Student
     Canvas shows the changes before it saves them.
     """
     results = list(results)
-    column = _text(_assignment(results))
+    name = _assignment(results)
+    if sheet is not None:
+        return _write_canvas_sheet(path, results, roster, sheet, _column(name, title, sheet), name)
+    column = _text(title or name)
     rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]]
     maximum = max((result.maximum for result in results), default=0.0)
     rows.append(["    Points Possible", "", "", "", "", _number(maximum) if maximum else ""])
@@ -123,13 +159,19 @@ def write_canvas(path: Path, results: Iterable[Result], roster: Iterable[Student
     return left
 
 
-def write_moodle(path: Path, results: Iterable[Result], roster: Iterable[Student]) -> list[str]:
+def write_moodle(
+    path: Path,
+    results: Iterable[Result],
+    roster: Iterable[Student],
+    sheet: Sheet | None = None,
+) -> list[str]:
     """Write what Moodle's assignment imports as its offline grading worksheet.
 
     The results are of one problem set, one for each student; who is on the roster gets a row.
     `Student.lms_id` is the number of the participant in this assignment, with or without the word
     before it: the worksheet that Moodle offers lists it, and so do the names of the folders of a
-    download. The result lists who got no grade, and why.
+    download. The result lists who got no grade, and why. With a `sheet`, Moodle's own worksheet,
+    that is what is written, with the final grades in it.
 
     Moodle's importer (``mod/assign/feedback/offline`` of moodle) needs three columns, named in the
     language of the person who imports, which has to be English here: Identifier, whose first
@@ -139,6 +181,8 @@ def write_moodle(path: Path, results: Iterable[Result], roster: Iterable[Student
     already is replaced only if the box for records modified more recently in Moodle is ticked. A
     column Feedback comments is left out: its empty cells would erase the comments in Moodle.
     """
+    if sheet is not None and "Grade" in sheet.header:
+        return _write_moodle_sheet(path, list(results), roster, sheet)
     head = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade"]
     head += ["Grade can be changed", "Last modified (submission)", "Last modified (grade)"]
     rows = [head]
@@ -153,6 +197,101 @@ def write_moodle(path: Path, results: Iterable[Result], roster: Iterable[Student
         rows.append([*row, _number(result.maximum) if result.marks else "", "Yes", "-", "-"])
     _write(path, rows)
     return left
+
+
+def _column(name: str, title: str | None, sheet: Sheet) -> str | None:
+    """Return the column of a problem set in an export of Canvas, or None.
+
+    Canvas writes a title with its own number of the assignment behind it, in brackets.
+    """
+    if title is not None:
+        if title not in sheet.header:
+            raise ValueError(
+                f"canvas, the title of {name} in course.toml, must be a column of ROSTER; "
+                f"got {shown(title)}"
+            )
+        return title
+    wanted = _simple(name)
+    found = [each for each in sheet.header if _simple(NUMBER.sub("", each)) == wanted]
+    return found[0] if len(found) == 1 else None
+
+
+def _simple(title: str) -> str:
+    """Return a title without case and what is between words."""
+    return re.sub(r"[\W_]+", "", title.casefold())
+
+
+def _write_canvas_sheet(
+    path: Path,
+    results: list[Result],
+    roster: Iterable[Student],
+    sheet: Sheet,
+    column: str | None,
+    name: str,
+) -> list[str]:
+    """Write grades into Canvas's own rows."""
+    listed, left = _on_roster(results, roster)
+    by_id = {student.student_id: result for student, result in listed}
+    wide = sheet.header.index("Section") + 1
+    place = None if column is None else sheet.header.index(column)
+    maximum = _number(max((result.maximum for result in results), default=0.0))
+    rows = [[*sheet.header[:wide], column or _text(name)]]
+    if column is None:
+        left.insert(0, f"{name} is no column of ROSTER: Canvas will offer a new assignment")
+    for cells, student in sheet.rows:
+        before = "" if place is None else cells[place]
+        if "Points Possible" in cells[0]:
+            if place is not None and before.strip() and not _same(before, maximum):
+                left.insert(0, f"{column} has {shown(before)} points in Canvas, and {maximum} here")
+            rows.append([*cells[:wide], before or maximum])
+        elif student in by_id:
+            rows.append([*map(_kept, cells[:wide]), _grade(by_id[student]) or before])
+    _write(path, rows)
+    return left
+
+
+def _write_moodle_sheet(
+    path: Path, results: list[Result], roster: Iterable[Student], sheet: Sheet
+) -> list[str]:
+    """Write grades into Moodle's own worksheet."""
+    listed, left = _on_roster(results, roster)
+    by_id = {student.student_id: result for student, result in listed}
+    named = {student for _, student in sheet.rows}
+    left += [
+        f"{_who(student)}: not in Moodle's worksheet"
+        for student, result in listed
+        if student.student_id not in named and _grade(result)
+    ]
+    rows, grade = [sheet.header], sheet.header.index("Grade")
+    most = sheet.header.index("Maximum grade") if "Maximum grade" in sheet.header else None
+    maxima = set()
+    for cells, student in sheet.rows:
+        row = [_kept(cell) for cell in cells]
+        if student in by_id:
+            result = by_id[student]
+            row[grade] = _grade(result) or cells[grade]
+            if most is not None and not _same(cells[most], _number(result.maximum)):
+                maxima.add((cells[most], _number(result.maximum)))
+        rows.append(row)
+    left += [
+        f"the most is {shown(there)} points in Moodle, and {here} here"
+        for there, here in sorted(maxima)
+    ]
+    _write(path, rows)
+    return left
+
+
+def _same(there: str, here: str) -> bool:
+    """Return whether a platform's number is one of ours."""
+    try:
+        return math.isclose(float(there.replace(",", ".")), float(here))
+    except ValueError:
+        return False
+
+
+def _kept(cell: str) -> str:
+    """Return a platform's cell as it came, unless a spreadsheet would take it for a formula."""
+    return _text(cell) if cell.startswith(FORMULA) and cell.strip() != "-" else cell
 
 
 def _rows(
@@ -172,10 +311,14 @@ def _who(student: Student) -> str:
 
 def _message(result: Result) -> str:
     """Return the message with what is still open."""
-    if not (waiting := open_questions(result)):
-        return result.message
-    waits = f"waiting for a mark by hand: {', '.join(waiting)}"
-    return f"{result.message}; {waits}" if result.message else waits
+    waiting = open_questions(result)
+    parts = [
+        result.message,
+        f"waiting for a mark by hand: {', '.join(waiting)}" if waiting else "",
+        f"the notebook of the group came from {result.shared_by}" if result.shared_by else "",
+        result.late.why if result.late else "",
+    ]
+    return "; ".join(filter(None, parts))
 
 
 def _assignment(results: Sequence[Result]) -> str:
@@ -207,7 +350,7 @@ def _on_roster(
 
 def _grade(result: Result) -> str:
     """Return the final grade of a submission, or nothing where it is not final."""
-    return "" if open_questions(result) else _number(result.total)
+    return "" if open_questions(result) else _number(result.final)
 
 
 def _is_number(text: str) -> bool:
