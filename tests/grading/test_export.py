@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from grading.intake.roster import Roster, read_roster
+from grading.late import Late
 from grading.problem_set import Question
 from grading.reports.tables import (
     everyone,
@@ -18,6 +21,7 @@ from grading.reports.tables import (
     write_moodle,
 )
 from grading.results import Mark, Result, Student
+from tests.grading.test_roster import CANVAS, WORKSHEET
 
 ADA = Student("s1", "17", "Ada Example")
 BOB = Student("s2", "18", "Bob Example")
@@ -230,3 +234,86 @@ def test_moodle_gets_final_grades_alone_of_participants_it_knows(tmp_path: Path)
 def test_moodle_keeps_its_comments(tmp_path: Path) -> None:
     write_moodle(tmp_path / "moodle.csv", EVERYBODY, ROSTER)
     assert "Feedback comments" not in read(tmp_path / "moodle.csv")[0]
+
+
+# what platforms gave out goes back to them with marks in it
+
+
+@pytest.fixture
+def canvas(tmp_path: Path) -> Roster:
+    path = tmp_path / "gradebook.csv"
+    path.write_text(CANVAS.replace("Problem Set 1", "Problem-Set 1"), encoding="utf-8")
+    return read_roster(path)
+
+
+def graded(student: Student, earned: float | None, maximum: float = 20) -> Result:
+    return Result(student, "problem_set_1", "graded", "", (Mark("q1", earned, maximum),))
+
+
+def test_the_rows_of_canvas_come_back_as_they_were(canvas: Roster, tmp_path: Path) -> None:
+    ada, ben = canvas
+    path = tmp_path / "canvas.csv"
+    results = [graded(ada, 12.25), graded(ben, None)]
+    left = write_canvas(path, results, canvas, None, canvas.sheet)
+    assert left == ["s2 (Example, Ben): waiting for a mark by hand: q1"]
+    assert read(path) == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Problem-Set 1 (345)"],
+        ["    Points Possible", "", "", "", "", "20.00"],
+        ["Example, Ada", "1001", "s1", "ada@example.org", "Section 1", "12.25"],
+        # what Canvas has stays where nothing is decided
+        ["Example, Ben", "1002", "s2", "ben", "Section 1 and Section 2", "3.50"],
+    ]
+
+
+def test_the_column_of_canvas_is_named_or_found(canvas: Roster, tmp_path: Path) -> None:
+    ada, _ = canvas
+    path = tmp_path / "canvas.csv"
+    write_canvas(path, [graded(ada, 5, 10)], canvas, "Essay (346)", canvas.sheet)
+    assert [row[-1] for row in read(path)] == ["Essay (346)", "10.00", "5"]
+    with pytest.raises(ValueError, match=r"canvas, the title of problem_set_1 .*; got Essay$"):
+        write_canvas(path, [graded(ada, 5)], canvas, "Essay", canvas.sheet)
+    other = replace(graded(ada, 5), assignment="x")
+    (left, *_) = write_canvas(path, [other], canvas, None, canvas.sheet)
+    assert left == "x is no column of ROSTER: Canvas will offer a new assignment"
+    assert [row[-1] for row in read(path)] == ["x", "20", "5"]
+    write_canvas(path, [graded(ada, 5)], list(canvas), "My title (3)")
+    assert read(path)[0][-1] == "My title (3)"
+
+
+def test_another_maximum_in_canvas_is_said(canvas: Roster, tmp_path: Path) -> None:
+    ada, _ = canvas
+    (left, *_) = write_canvas(tmp_path / "c.csv", [graded(ada, 5, 30)], canvas, None, canvas.sheet)
+    assert left == "Problem-Set 1 (345) has 20.00 points in Canvas, and 30 here"
+
+
+def test_the_worksheet_of_moodle_comes_back_with_grades_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "moodle.csv"
+    path.write_text(WORKSHEET, encoding="utf-8")
+    roster = read_roster(path)
+    ada, ben = roster
+    before = read(path)
+    left = write_moodle(path, [graded(ada, 17.5), graded(ben, None)], roster, roster.sheet)
+    assert left == ["s2 (Ben Example): waiting for a mark by hand: q1"]
+    before[1][before[0].index("Grade")] = "17.5"
+    assert read(path) == before
+
+
+def test_a_cell_of_a_platform_is_no_formula(tmp_path: Path) -> None:
+    path = tmp_path / "gradebook.csv"
+    path.write_text(CANVAS.replace('"Example, Ada"', '"=1+1"'), encoding="utf-8")
+    roster = read_roster(path)
+    ada, _ = roster
+    write_canvas(path, [graded(ada, 1)], roster, None, roster.sheet)
+    assert read(path)[2][0] == "'=1+1"
+
+
+def test_platforms_get_what_counts(tmp_path: Path) -> None:
+    """The points that count are those after lateness; where that is open there are none."""
+    late = Late(None, timedelta(days=1), 1.5, "handed in 1 day late: 1.5 points off")
+    open_ = Late(None, None, None, "handed in late; how late is not known yet")
+    results = [replace(result(ADA, 2.5, 1), late=late), replace(result(BOB, 2.5, 1), late=open_)]
+    left = write_canvas(tmp_path / "canvas.csv", results, [ADA, BOB])
+    assert [row[-1] for row in read(tmp_path / "canvas.csv")[2:]] == ["2", ""]
+    assert left == [f"s2 (Bob Example): {open_.why}"]
+    write_moodle(tmp_path / "moodle.csv", results, [ADA, BOB])
+    assert [row[4] for row in read(tmp_path / "moodle.csv")[1:]] == ["2", ""]

@@ -1,9 +1,13 @@
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from grading.intake.roster import Roster, read_roster
+from grading.intake.roster import Roster, read_roster, with_numbers
 from grading.results import Student
+from grading.settings import Rules, Settings
 
 HEADER = "student_id,lms_id,name,also\n"
 ADA = Student("s1", "17", "Ada Example", ("ada@example.org", "exampleada"))
@@ -135,3 +139,153 @@ def test_an_identifier_may_come_twice_for_one_student():
     student = Student("s1", "", "Ada Example", ("s1", "S1"))
 
     assert Roster([student]).by_id("s1") == student
+
+
+# exports of platforms, written as their sources do
+
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Notes,Problem Set 1 (345),Essay (346),\
+Current Score,Final Score
+,,,,,,Manual Posting,,,
+    Points Possible,,,,,,20.00,10.00,(read only),(read only)
+"Example, Ada",1001,s1,ada@example.org,Section 1,,,9.00,90.00,45.00
+"Example, Ben",1002,s2,ben,Section 1 and Section 2,quiet,3.50,,,
+"Student, Test",1009,,0123456789abcdef0123456789abcdef01234567,Section 1,,,,,
+"""
+WORKSHEET = """\
+Identifier,Full name,ID number,Email address,Status,Group,Grade,Maximum grade,Grade can be changed,\
+Last modified (submission),Last modified (grade),Feedback comments
+Participant 71,Ada Example,s1,ada@example.org,Submitted for grading,Red,,20.00,Yes,\
+"Friday, 20 November 2026, 11:59 PM",-,
+Participant 72,Ben Example,s2,ben@example.org,No submission,Blue,5.00,20.00,Yes,-,\
+"Monday, 23 November 2026, 8:05 AM",see me
+"""
+PARTICIPANTS = """\
+First name,Last name,Email address,Groups
+Ada,Example,ada@example.org,Red
+Ben,Example,ben@example.org,"Red, Blue"
+"""
+BERLIN = Settings(
+    ZoneInfo("Europe/Berlin"), rules={"one": Rules(datetime(2026, 11, 20, tzinfo=UTC))}
+)
+
+
+@pytest.mark.parametrize("change", ["", ";", "mark", "two names", "hidden row absent"])
+def test_the_gradebook_of_canvas_is_a_roster(tmp_path, change):
+    text = CANVAS
+    if change == "two names":
+        text = text.replace("Student,ID", "LastName,FirstName,ID").replace(", ", '","')
+        text = text.replace(",,,,,,Manual", ",,,,,,,Manual").replace("Possible,", "Possible,,")
+    elif change == "hidden row absent":
+        text = text.replace(",,,,,,Manual Posting,,,\n", "")
+    elif change == ";":
+        text = text.replace(",", ";").replace("; ", ", ")
+    elif change == "mark":
+        text = "\ufeff" + text
+    roster = read_roster(written(tmp_path, text))
+
+    names = ["Ada Example", "Ben Example"]
+    if change != "two names":
+        names = ["Example, Ada", "Example, Ben"]
+    assert list(roster) == [
+        Student("s1", "1001", names[0], ("ada@example.org",)),
+        Student("s2", "1002", names[1], ("ben",)),
+    ]
+    assert roster.sheet.platform == "Canvas"
+    assert [whose for _, whose in roster.sheet.rows if whose] == ["s1", "s2"]
+
+
+def test_the_column_that_identifies_is_chosen_or_asked_for(tmp_path):
+    without = CANVAS.replace(",s1,", ",,").replace(",s2,", ",,")
+    assert [each.student_id for each in read_roster(written(tmp_path, without))] == [
+        "ada@example.org",
+        "ben",
+    ]
+    half = written(tmp_path, CANVAS.replace(",s2,", ",,"))
+    with pytest.raises(ValueError, match="line 5: SIS User ID is empty, and others have one"):
+        read_roster(half)
+    chosen = read_roster(half, Settings(student_id="SIS Login ID"))
+    assert next(iter(chosen)) == Student("ada@example.org", "1001", "Example, Ada", ("s1",))
+    by_number = read_roster(half, Settings(student_id="ID"))
+    assert [each.student_id for each in by_number] == ["1001", "1002"]
+    with pytest.raises(ValueError, match=r"line 1: no column 'Login'.*; got Student, ID"):
+        read_roster(half, Settings(student_id="Login"))
+    nothing = without.replace(",ada@example.org,", ",,").replace(",ben,", ",,")
+    with pytest.raises(ValueError, match="nothing identifies the students; wanted a column SIS"):
+        read_roster(written(tmp_path, nothing))
+
+
+def test_somebody_called_test_student_stays_one(tmp_path):
+    text = CANVAS.replace("1009,,0123456789abcdef0123456789abcdef01234567", "1009,s9,test")
+    assert [each.student_id for each in read_roster(written(tmp_path, text))] == ["s1", "s2", "s9"]
+
+
+def test_the_worksheet_of_moodle_is_a_roster(tmp_path):
+    roster = read_roster(written(tmp_path, WORKSHEET), BERLIN)
+
+    assert list(roster) == [
+        Student("s1", "Participant 71", "Ada Example", ("ada@example.org",)),
+        Student("s2", "Participant 72", "Ben Example", ("ben@example.org",)),
+    ]
+    assert roster.by_lms_id("71").student_id == "s1"
+    # by hand: Berlin is one hour before UTC in November
+    assert roster.submitted == {"s1": datetime(2026, 11, 20, 22, 59, tzinfo=UTC)}
+    assert (roster.group_of("s1"), roster.members("blue")) == ("Red", [list(roster)[1]])
+    assert read_roster(written(tmp_path, WORKSHEET)).submitted == {}
+
+
+def test_the_participants_of_moodle_are_a_roster(tmp_path):
+    roster = read_roster(written(tmp_path, PARTICIPANTS))
+
+    assert list(roster) == [
+        Student("ada@example.org", "", "Ada Example"),
+        Student("ben@example.org", "", "Ben Example"),
+    ]
+    assert (roster.group_of("ada@example.org"), roster.group_of("ben@example.org")) == ("Red", "")
+
+
+@pytest.mark.parametrize(
+    ("time", "settings", "words"),
+    [
+        ("soon", BERLIN, "line 2: soon came; wanted a time such as Friday, 20 November 2026"),
+        ("2026-11-20 22:00", replace(BERLIN, timezone=None), "line 2: .* in no time zone; say"),
+    ],
+)
+def test_a_time_that_cannot_be_told_is_named(tmp_path, time, settings, words):
+    path = written(tmp_path, f"student_id,lms_id,name,submitted\ns1,,Ada,{time}\n")
+    with pytest.raises(ValueError, match=words):
+        read_roster(path, settings)
+
+
+def test_one_s_own_times_and_groups(tmp_path):
+    text = "student_id,lms_id,name,submitted,group\ns1,,Ada,2026-11-20T22:00Z,A 1\ns2,,Ben,,\n"
+    roster = read_roster(written(tmp_path, text), BERLIN)
+    assert roster.submitted == {"s1": datetime(2026, 11, 20, 22, tzinfo=UTC)}
+    assert (roster.group_of("s1"), roster.group_of("s2")) == ("A 1", "")
+    assert roster.sheet is None
+
+
+def test_numbers_of_one_problem_set_are_taken_from_its_worksheet(tmp_path):
+    course = Roster([Student("s1", "5", "Ada Example"), Student("S2", "6", "Ben B", ("x",))])
+    text = WORKSHEET.replace(",s1,", ",,").replace(",s2,", ",X,")
+    more = "Participant 73,Cy Example,s9,cy@example.org,No submission,,,20.00,Yes,-,-,\n"
+    roster, notes = with_numbers(course, written(tmp_path, text + more), BERLIN)
+
+    # one is found by name, the other by an identifier; the number of the course does not remain
+    assert [(each.student_id, each.lms_id) for each in roster] == [
+        ("s1", "Participant 71"),
+        ("S2", "Participant 72"),
+    ]
+    assert list(roster.submitted) == ["s1"]
+    assert roster.group_of("S2") == "Blue"
+    assert notes == [
+        "roster.csv, line 4: Cy Example Participant 73 is not on the roster of the course"
+    ]
+    assert [whose for _, whose in roster.sheet.rows] == ["s1", "S2", None]
+
+
+def test_two_lines_of_one_student_are_named(tmp_path):
+    course = Roster([Student("s1", "", "Ada Example")])
+    twice = written(tmp_path, WORKSHEET.replace(",s2,", ",s1,"))
+    with pytest.raises(ValueError, match="line 3: s1 came before, in line 2"):
+        with_numbers(course, twice, BERLIN)
