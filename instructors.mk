@@ -22,7 +22,7 @@ PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students problem-sets grade grades-export \
+.PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students problem-sets grade grades-export feedback-zips \
 	formgrader grade-scheduler grade-worker bench-grading
 
 test: $(TEST)/.ready $(LIVE)/.tried ## run every test, the book's own cells included
@@ -80,19 +80,22 @@ problem-sets: $(GRADING)/.ready ## write the problem sets as students get them t
 	$(GRADING_RUN) -m grading problem-sets
 
 # A value on the command line reaches the grader as it is, spaces and all.
-grade grades-export: export GRADE_OUT = $(OUT)
-grade grades-export: export GRADE_ROSTER = $(ROSTER)
-grade grades-export: export GRADE_DB = $(DB)
+grade grades-export feedback-zips: export GRADE_OUT = $(OUT)
+grade grades-export feedback-zips: export GRADE_ROSTER = $(ROSTER)
+grade grades-export feedback-zips: export GRADE_DB = $(DB)
 grade: export GRADE_SUBMISSIONS = $(SUBMISSIONS)
 grade: export GRADE_SCHEDULER = $(SCHEDULER)
 grade: export GRADE_WORKERS = $(WORKERS)
-grade grades-export: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
+grade grades-export feedback-zips: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
 grade: export GRADE_ACCEPT = $(ACCEPT)
 grade: $(GRADING)/.ready ## mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=...
 	@$(GRADING_RUN) -m grading grade $(ARGS)
 
 grades-export: $(GRADING)/.ready ## write the marks in OUT=... for Canvas and Moodle
 	@$(GRADING_RUN) -m grading export $(ARGS)
+
+feedback-zips: $(GRADING)/.ready ## write the pages for students as zips for Canvas and Moodle: ROSTER=... OUT=...
+	@$(GRADING_RUN) -m grading feedback-zips $(ARGS)
 
 # JupyterLab with nbgrader's formgrader, in the folder where make grade has put its results.
 formgrader: $(GRADING)/.ready ## mark paragraphs by hand in a browser: OUT=...

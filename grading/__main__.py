@@ -12,13 +12,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grading.course import Order, export, grade
+from grading.course import Order, export, feedback_zips, grade
+from grading.dry_run import dry_run
 from grading.marking.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 RELEASE = Path(__file__).resolve().parent / "release"
 UNSAFE = """
@@ -49,6 +50,9 @@ def parser() -> argparse.ArgumentParser:
     )
     mark.add_argument("--again", action="store_true", help="mark also what has not changed")
     mark.add_argument(
+        "--dry-run", action="store_true", help="say what would be done, and do nothing"
+    )
+    mark.add_argument(
         "--unsafe-no-sandbox",
         action="store_true",
         help="run students' code with your own rights; never for what strangers wrote",
@@ -57,8 +61,10 @@ def parser() -> argparse.ArgumentParser:
     look.add_argument("--student", required=True, help="the number, as the student types it")
     look.add_argument("--assignment", help="a problem set; all of them unless told otherwise")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
-    tell.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
-    for command in (mark, tell):
+    send = commands.add_parser("feedback-zips", help="write the pages for Canvas and Moodle")
+    for command in (tell, send):
+        command.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this one")
+    for command in (mark, tell, send):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
         command.add_argument("--roster", default=_given("ROSTER"), help="student_id,lms_id,name")
         command.add_argument("--db", default=_given("DB"), help="a database in place of a file")
@@ -84,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if given.command == "grade":
             return _grade(given)
-        return _export(given)
+        return _export(given, feedback_zips if given.command == "feedback-zips" else export)
     except (ValueError, OSError, RuntimeError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -113,7 +119,7 @@ def _whole(name: str, text: str | None) -> int | None:
 
 def _grade(given: argparse.Namespace) -> int:
     """Mark submissions."""
-    if given.unsafe_no_sandbox:
+    if given.unsafe_no_sandbox and not given.dry_run:
         sys.stderr.write(UNSAFE)
     order = Order(
         submissions=Path(_needed(given, "submissions")),
@@ -127,15 +133,15 @@ def _grade(given: argparse.Namespace) -> int:
         again=given.again,
         unsafe=given.unsafe_no_sandbox,
     )
-    sys.stdout.write(grade(order) + "\n")
+    sys.stdout.write((dry_run if given.dry_run else grade)(order) + "\n")
     return 0
 
 
-def _export(given: argparse.Namespace) -> int:
-    """Write the marks for learning platforms."""
+def _export(given: argparse.Namespace, write: Callable[..., list[str]]) -> int:
+    """Write the marks, or the pages for students, for learning platforms."""
     roster = Path(_needed(given, "roster"))
     out, assignment = Path(_needed(given, "out")), given.assignment
-    for line in export(out, roster, given.db, assignment=assignment):
+    for line in write(out, roster, given.db, assignment=assignment):
         sys.stdout.write(f"{line}\n")
     return 0
 

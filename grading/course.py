@@ -21,6 +21,7 @@ from grading.names import safe_name
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
 from grading.reports import feedback, tables
 from grading.reports import instructor as report
+from grading.reports.feedback_zips import write_zips
 from grading.reports.outcomes import late_notes
 from grading.sandbox import sandbox
 
@@ -308,6 +309,25 @@ def export(
                 said.append(str(out / f"moodle-{name}.csv"))
                 left = tables.write_moodle(Path(said[-1]), results, people, sheets.get("Moodle"))
             said += left
+    return said or [f"nothing was graded in {out}"]
+
+
+def feedback_zips(
+    out: Path,
+    roster: Path,
+    url: str | None = None,
+    source: Path = SOURCE,
+    assignment: str | None = None,
+) -> list[str]:
+    """Write the pages for students as zips for Canvas and Moodle: see `write_zips`.
+
+    Returns what was written and who was left out. The rest is as with `export`.
+    """
+    said = []
+    with _opened(out, roster, url, source) as (book, course, sets):
+        for name in _chosen(sets, assignment):
+            people = course.of(name) or Roster([])
+            said += write_zips(out, course.outcomes(book, name), people, book.receipts(name))
     return said or [f"nothing was graded in {out}"]
 
 

@@ -342,10 +342,16 @@ def _on_roster(
             continue
         listed.append((student, result))
         if not _grade(result):
-            reason = _message(result)
-            state = result.status if result.status != "graded" else ""
-            left.append(f"{_who(student)}: {shown(': '.join(filter(None, (state, reason))))}")
+            left.append(f"{_who(student)}: {not_final(result)}")
     return listed, left
+
+
+def not_final(result: Result) -> str:
+    """Return why a submission has no final grade, or nothing where it has one."""
+    if _grade(result):
+        return ""
+    state = result.status if result.status != "graded" else ""
+    return shown(": ".join(filter(None, (state, _message(result)))))
 
 
 def _grade(result: Result) -> str:

@@ -1,0 +1,142 @@
+"""What a run would do: who is matched, who waits and why, what is late, what is marked again.
+
+No student's code runs, no sandbox is needed, and nothing is written: the gradebook is read from a
+copy.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grading.course import DATABASE, Order, database, wanted
+from grading.enrolment import Enrolment, enrolment
+from grading.gradebook.book import Book
+from grading.intake.collection import Collection, collect
+from grading.intake.normalize import Invalid, normalize
+from grading.late import lateness
+from grading.marking.submission import digest, doubt_about_identity
+from grading.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grading.problem_set import ProblemSet
+    from grading.results import Submission
+
+KINDS = {
+    "new": "would be marked",
+    "again": "would be marked again, as the notebook, the checks or the roster changed",
+    "unchanged": "marked before, and nothing has changed",
+    "waits": "would wait for you",
+    "invalid": "cannot be marked",
+    "missing": "missing",
+}
+
+
+@dataclass
+class _Preview:
+    """What would happen with one problem set."""
+
+    people: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    late: list[str] = field(default_factory=list)
+
+    def lines(self, name: str) -> Iterator[str]:
+        """Give the preview line by line, the numbers last."""
+        for kind, heading in KINDS.items():
+            if self.people[kind]:
+                yield f"{name}, {heading}:"
+                yield from (f"  {each}" for each in self.people[kind])
+        if self.late:
+            yield f"{name}, late, and what that would cost at most:"
+            yield from (f"  {each}" for each in self.late)
+        yield f"{name}: {sum(map(len, self.people.values()))} students"
+        yield from (f"  {len(self.people[kind]):6} {heading}" for kind, heading in KINDS.items())
+
+
+def dry_run(order: Order) -> str:
+    """Return what `course.grade` would do with the same order."""
+    known = wanted(order.source, order.assignment)
+    course = enrolment(order.out, order.source, order.roster)
+    with _copied(order) as book:
+        special = course.special(book)
+        collection = collect(order.submissions, course.roster, tuple(known), special)
+        before = {
+            name: book.digests(name) if book and not order.again else {}
+            for name in collection.assignments
+        }
+    previews = {name: _Preview() for name in collection.assignments}
+    for submission in collection:
+        name = submission.assignment
+        _note(order, course, collection, submission, known[name], before[name], previews[name])
+    lines = [line for name, preview in previews.items() for line in preview.lines(name)]
+    if order.database:
+        lines.append("What was marked before is in DB, where a dry run does not look.")
+    return "\n".join([*course.notes, *collection.notes, *lines, "Nothing was run or written."])
+
+
+def _note(
+    order: Order,
+    course: Enrolment,
+    collection: Collection,
+    submission: Submission,
+    problem_set: ProblemSet,
+    before: Mapping[str, str],
+    preview: _Preview,
+) -> None:
+    """Note what would happen with one submission."""
+    student = submission.student
+    kind, why = _fate(order, submission, problem_set, before)
+    who = f"{student.student_id} ({student.name})" if student.name else student.student_id
+    rest = filter(None, (why, "" if why else submission.origin))
+    preview.people[kind].append(shown(": ".join((who, *rest)), 400))
+    receipt = collection.receipt(submission)
+    rules = course.settings.of(submission.assignment)
+    if receipt is None or rules.due is None:
+        return
+    roster = course.of(submission.assignment) if rules.groups else None
+    members = roster.members(roster.group_of(student.student_id)) if roster else []
+    students = [each.student_id for each in members] or [student.student_id]
+    most = sum(question.points for question in problem_set.questions)
+    late = lateness(receipt, rules, students, most, most)
+    if late is not None and late.why:
+        preview.late.append(f"{shown(student.student_id, 40)}: {late.why}")
+
+
+def _fate(
+    order: Order, submission: Submission, problem_set: ProblemSet, before: Mapping[str, str]
+) -> tuple[str, str]:
+    """Return which of the kinds a submission is, and why."""
+    student = submission.student
+    if submission.problem is not None or submission.notebook is None:
+        status, why = submission.problem or ("missing", "nothing was handed in")
+        return ("waits" if status == "needs-review" else status), why
+    known = before.get(student.student_id)
+    if known == digest(submission, problem_set) and student.student_id not in order.accepted:
+        return "unchanged", ""
+    try:
+        work = normalize(submission.notebook, problem_set)
+    except Invalid as invalid:
+        return "invalid", str(invalid)
+    if doubt := doubt_about_identity(student, work.typed_id, order.accepted):
+        return "waits", doubt
+    return ("again" if known else "new"), ""
+
+
+@contextmanager
+def _copied(order: Order) -> Iterator[Book | None]:
+    """Open a copy of the gradebook, if there is one in a file."""
+    path = order.out / DATABASE
+    if order.database or not path.exists():
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(path, folder)
+        with Book(database(Path(folder), None)) as book:
+            yield book
