@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grading.settings import Rules, read_settings
+from tests.book.notebooks import ROOT
 
 SETS = ["one", "two"]
 
@@ -112,3 +113,23 @@ def test_a_function_of_the_instructor(tmp_path: Path) -> None:
     rules = read_settings(written(tmp_path, DUE + 'penalty = "mine.py"'), SETS).of("one")
     assert rules.penalty is not None
     assert rules.penalty(1.5, 10, 20) == 4.5
+
+
+def test_what_the_readme_shows_is_taken(tmp_path: Path) -> None:
+    readme = (ROOT / "grading" / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```toml\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 4
+    found = [
+        read_settings(written(tmp_path, block), ["problem_set_1"]).of("problem_set_1")
+        for block in blocks
+    ]
+    assert found[0].roster == tmp_path / "worksheet-1.csv"
+    assert found[1].canvas == "Homework on scaling (12345)"
+    assert found[2].due == datetime(2026, 11, 20, 22, 59, tzinfo=UTC)
+    assert (found[2].per_day, found[2].most, found[2].late_without_time) == (0.1, 0.5, 1)
+    assert found[3].groups
+    (function,) = re.findall(r"^```\n(def penalty.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    (tmp_path / "mine.py").write_text(function)
+    rules = read_settings(written(tmp_path, DUE + 'penalty = "mine.py"'), SETS).of("one")
+    assert rules.penalty is not None
+    assert rules.penalty(1.5, 10, 20) == 3
