@@ -1,4 +1,4 @@
-"""The commands: ``python -m grading problem-sets``, ``grade``, ``export``, ``expected``.
+"""The commands: ``python -m grading problem-sets``, ``grade``, ``export``, ``feedback-zips`` ….
 
 The Makefile's targets of these names call them; what is not given as an option is taken from the
 environment, as `make` hands it over.

@@ -174,8 +174,10 @@ def _mark(
                     write([*ready, *results])
                     ready.clear()
         write(ready)
-    for now, _ in book.receive(receipts):
-        notes.append(f"{now.student_id}: the same notebook came again; it counts as it came first")
+    notes.extend(
+        f"{each.student_id}: the same notebook came again; it counts as it came first"
+        for each in book.receive(receipts)
+    )
     return notes
 
 
@@ -245,7 +247,7 @@ def _may_differ(path: Path, result: Result, by_hand: set[str]) -> bool:
     return (
         any(each.question in by_hand for each in marked)
         or bool(result.late and result.late.why)
-        or (path.exists() and feedback.REMARK in path.read_text(encoding="utf-8"))
+        or feedback.has_remarks(path)
     )
 
 
@@ -296,7 +298,9 @@ def export(
     """
     said = []
     with _opened(out, roster, url, source) as (book, course, sets):
-        for name in _chosen(sets, assignment):
+        chosen = _chosen(sets, assignment)
+        for name in chosen:
+            course.check_worksheet(name, alone=len(chosen) == 1)
             results = list(course.outcomes(book, name))
             people, title = course.of(name) or Roster([]), course.settings.of(name).canvas
             sheets = {each.platform: each for each in course.sheets(name)}

@@ -41,6 +41,16 @@ class Enrolment:
         known = [self.roster, self.rosters.get(assignment)]
         return [each.sheet for each in known if each is not None and each.sheet is not None]
 
+    def check_worksheet(self, assignment: str, *, alone: bool) -> None:
+        """Refuse to write marks into a worksheet of Moodle that may be another assignment's."""
+        sheet = self.roster and self.roster.sheet
+        if alone or assignment in self.rosters or not sheet or "Identifier" not in sheet.header:
+            return
+        raise ValueError(
+            f"ROSTER is Moodle's worksheet of one assignment, and {assignment} need not be that "
+            f"one; say ASSIGNMENT=..., or roster in [{assignment}] of {FILE}"
+        )
+
     def special(self, book: Book | None) -> Special:
         """Return what sorting submissions needs to know, with who has marks in a gradebook."""
         groups = {name for name, rules in self.settings.rules.items() if rules.groups}

@@ -86,9 +86,8 @@ def lateness(
     """
     if rules.due is None:
         return None
-    due = max(
-        [rules.extensions[each] for each in students if each in rules.extensions] or [rules.due]
-    )
+    own = [rules.extensions[each] for each in students if each in rules.extensions]
+    due = max(own, default=rules.due)
     settled = [rules.submitted[each] for each in students if each in rules.submitted]
     came = min(settled) if settled else receipt.submitted
     if came is None:

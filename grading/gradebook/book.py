@@ -255,7 +255,7 @@ class Book:
             yield from page
             last = page[-1].student.student_id
 
-    def receive(self, came: Iterable[Receipt]) -> list[tuple[Receipt, Receipt]]:
+    def receive(self, came: Iterable[Receipt]) -> list[Receipt]:
         """Write down when notebooks came: see `receipts.write`."""
         with writing(self._engine) as connection:
             return receipts.write(connection, came)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Row
 
+PAGE = 500
+
 
 def read(connection: Connection, assignment: str) -> dict[str, Receipt]:
     """Return what is known of a problem set, by student."""
@@ -22,24 +24,32 @@ def read(connection: Connection, assignment: str) -> dict[str, Receipt]:
     return {row.student_id: _receipt(row) for row in rows}
 
 
-def write(connection: Connection, receipts: Iterable[Receipt]) -> list[tuple[Receipt, Receipt]]:
+def write(connection: Connection, receipts: Iterable[Receipt]) -> list[Receipt]:
     """Write down when notebooks came, and return those that came again unchanged, but later.
 
-    Each of them is paired with what counts, the time at which the same bytes came first.
+    Of them what counts is the time at which the same bytes came first.
     """
-    again = []
+    later = []
     by_assignment: dict[str, list[Receipt]] = {}
     for each in receipts:
         by_assignment.setdefault(each.assignment, []).append(each)
     for assignment, group in by_assignment.items():
         before = read(connection, assignment)
         kept = [earliest(before.get(each.student_id), each) for each in group]
-        again += [pair for pair in zip(group, kept, strict=True) if pair[0] != pair[1]]
-        for each in kept:
-            same = RECEIPTS.c.student_id == each.student_id
+        later += [now for now, first in zip(group, kept, strict=True) if _is_later(now, first)]
+        for start in range(0, len(kept), PAGE):
+            page = kept[start : start + PAGE]
+            same = RECEIPTS.c.student_id.in_([each.student_id for each in page])
             connection.execute(delete(RECEIPTS).where(RECEIPTS.c.assignment == assignment, same))
-        connection.execute(insert(RECEIPTS), [_row(each) for each in kept])
-    return again
+            connection.execute(insert(RECEIPTS), [_row(each) for each in page])
+    return later
+
+
+def _is_later(now: Receipt, first: Receipt) -> bool:
+    """Return whether something would be later if it had not come before."""
+    if now.submitted is not None and now.submitted != first.submitted:
+        return True
+    return now.is_late is True and first.is_late is False
 
 
 def _row(receipt: Receipt) -> dict[str, Any]:

@@ -81,7 +81,9 @@ TOKENS = (
 LEXER = PythonLexer(stripnl=False, ensurenl=False)
 LONG_GAP = re.compile(r"\s{100}")
 REMARK = '<p class="remark">'
-"""What is on a page that has remarks, and on no other."""
+"""What is on a page that has remarks, and on no other, ..."""
+HEAD = 40_000
+"""... and among how many characters at its beginning: style sheet, headline and marks."""
 
 HEADLINES: dict[Status, str] = {
     "graded": "Marked",
@@ -186,6 +188,14 @@ def remarks(result: Result) -> list[str]:
         if result.final is not None:
             said.append(f"{_points(result.final)} of {_points(result.maximum)} points count.")
     return said
+
+
+def has_remarks(path: Path) -> bool:
+    """Return whether there is a page, and it has remarks; its beginning tells."""
+    if not path.exists():
+        return False
+    with path.open(encoding="utf-8") as page:
+        return REMARK in page.read(HEAD)
 
 
 def visible(text: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grading.enrolment import Enrolment
 from grading.intake.roster import Roster, read_roster
 from grading.late import Late
 from grading.problem_set import Question
@@ -21,6 +22,7 @@ from grading.reports.tables import (
     write_moodle,
 )
 from grading.results import Mark, Result, Student
+from grading.settings import Settings
 from tests.grading.test_roster import CANVAS, WORKSHEET
 
 ADA = Student("s1", "17", "Ada Example")
@@ -317,3 +319,15 @@ def test_platforms_get_what_counts(tmp_path: Path) -> None:
     assert left == [f"s2 (Bob Example): {open_.why}"]
     write_moodle(tmp_path / "moodle.csv", results, [ADA, BOB])
     assert [row[4] for row in read(tmp_path / "moodle.csv")[1:]] == ["2", ""]
+
+
+def test_a_worksheet_gets_the_marks_of_its_assignment_alone(tmp_path: Path) -> None:
+    path = tmp_path / "worksheet.csv"
+    path.write_text(WORKSHEET, encoding="utf-8")
+    people = read_roster(path)
+    course = Enrolment(Settings(), people)
+    course.check_worksheet("one", alone=True)
+    with pytest.raises(ValueError, match=r"of one assignment, and two need not be that one; say"):
+        course.check_worksheet("two", alone=False)
+    Enrolment(Settings(), people, {"two": people}).check_worksheet("two", alone=False)
+    Enrolment(Settings(), Roster([ADA])).check_worksheet("two", alone=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +19,7 @@ from grading.gradebook.book import Book
 from grading.late import Receipt, earliest, in_words, lateness
 from grading.problem_set import read
 from grading.release import worked
+from grading.reports import feedback
 from grading.settings import Rules, in_utc
 from tests.grading.test_command import TINY, Class, assert_row
 
@@ -242,3 +245,21 @@ def test_canvas_says_late_and_not_how_late(tmp_path: Path) -> None:
     assert_row(few.rows()["s2"], {"total": "6", "late": "no", "deduction": "0", "final": "6"})
     with Book(course.database(out, None)) as book:
         assert book.receipts("tiny")["s1"].origin == "aada_LATE_11_501_tiny.ipynb"
+
+
+def test_a_gradebook_of_before_opens(late_class: Class, tmp_path: Path) -> None:
+    """Nothing is known of when its notebooks came, and nothing is taken off."""
+    shutil.copytree(late_class.out, tmp_path / "out")
+    with sqlite3.connect(tmp_path / "out" / "gradebook.db") as database:
+        database.execute("DROP TABLE grading_receipt")
+    export(tmp_path / "out", late_class.roster, source=TINY)
+    few = Class(tmp_path, 0)
+    for row in few.rows().values():
+        assert_row(row, {"total": "6", "late": "unknown", "final": "6"})
+
+
+def test_the_page_s_beginning_has_its_remarks(late_class: Class) -> None:
+    """However long the rest is: the style sheet and the head fit."""
+    assert feedback.has_remarks(late_class.out / "feedback" / "s2" / "tiny.html")
+    assert not feedback.has_remarks(late_class.out / "feedback" / "s1" / "tiny.html")
+    assert page(late_class, "s2").index(feedback.REMARK) < feedback.HEAD / 2

@@ -216,8 +216,12 @@ def test_the_column_that_identifies_is_chosen_or_asked_for(tmp_path):
 
 
 def test_somebody_called_test_student_stays_one(tmp_path):
-    text = CANVAS.replace("1009,,0123456789abcdef0123456789abcdef01234567", "1009,s9,test")
-    assert [each.student_id for each in read_roster(written(tmp_path, text))] == ["s1", "s2", "s9"]
+    tester = "1009,,0123456789abcdef0123456789abcdef01234567"
+    path = written(tmp_path, CANVAS.replace(tester, "1009,s9,test"))
+    assert [each.student_id for each in read_roster(path)] == ["s1", "s2", "s9"]
+    by_login = Settings(student_id="SIS Login ID")
+    path = written(tmp_path, CANVAS.replace(tester, "1009,,test"))
+    assert [each.student_id for each in read_roster(path, by_login)][2:] == ["test"]
 
 
 def test_the_worksheet_of_moodle_is_a_roster(tmp_path):
@@ -266,7 +270,8 @@ def test_one_s_own_times_and_groups(tmp_path):
 
 
 def test_numbers_of_one_problem_set_are_taken_from_its_worksheet(tmp_path):
-    course = Roster([Student("s1", "5", "Ada Example"), Student("S2", "6", "Ben B", ("x",))])
+    away = Student("s7", "7", "Away Example")
+    course = Roster([Student("s1", "5", "Ada Example"), Student("S2", "6", "Ben B", ("x",)), away])
     text = WORKSHEET.replace(",s1,", ",,").replace(",s2,", ",X,")
     more = "Participant 73,Cy Example,s9,cy@example.org,No submission,,,20.00,Yes,-,-,\n"
     roster, notes = with_numbers(course, written(tmp_path, text + more), BERLIN)
@@ -275,6 +280,7 @@ def test_numbers_of_one_problem_set_are_taken_from_its_worksheet(tmp_path):
     assert [(each.student_id, each.lms_id) for each in roster] == [
         ("s1", "Participant 71"),
         ("S2", "Participant 72"),
+        ("s7", ""),
     ]
     assert list(roster.submitted) == ["s1"]
     assert roster.group_of("S2") == "Blue"
