@@ -16,6 +16,7 @@ from grading.course import Order, export, grade
 from grading.marking.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
+from grading.reports import similarity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,9 @@ def parser() -> argparse.ArgumentParser:
     look = commands.add_parser("expected", help="show what one student's answers should be")
     look.add_argument("--student", required=True, help="the number, as the student types it")
     look.add_argument("--assignment", help="a problem set; all of them unless told otherwise")
+    pairs = commands.add_parser("similarity", help="find pairs of submissions that are alike")
+    pairs.add_argument("--out", default=_given("OUT"), help="the folder of the results")
+    pairs.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
     for command in (mark, tell):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
@@ -83,6 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if given.command == "grade":
             return _grade(given)
+        if given.command == "similarity":
+            lines = similarity.report(Path(_needed(given, "out")), given.assignment)
+            sys.stdout.write("\n".join(lines) + "\n")
+            return 0
         return _export(given)
     except (ValueError, OSError, RuntimeError) as error:
         sys.stderr.write(f"{error}\n")
