@@ -16,7 +16,7 @@ from grading.course import Order, export, grade
 from grading.marking.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
-from grading.reports import similarity
+from grading.reports import items, similarity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,10 +60,14 @@ def parser() -> argparse.ArgumentParser:
     pairs = commands.add_parser("similarity", help="find pairs of submissions that are alike")
     pairs.add_argument("--out", default=_given("OUT"), help="the folder of the results")
     pairs.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
+    judge = commands.add_parser("items", help="say which questions are hard, or have a wrong key")
+    judge.add_argument("--out", default=_given("OUT"), help="the folder of the results")
+    judge.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
     for command in (mark, tell):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
         command.add_argument("--roster", default=_given("ROSTER"), help="student_id,lms_id,name")
+    for command in (mark, tell, judge):
         command.add_argument("--db", default=_given("DB"), help="a database in place of a file")
     return top
 
@@ -89,6 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _grade(given)
         if given.command == "similarity":
             lines = similarity.report(Path(_needed(given, "out")), given.assignment)
+            sys.stdout.write("\n".join(lines) + "\n")
+            return 0
+        if given.command == "items":
+            lines = items.report(Path(_needed(given, "out")), given.assignment, given.db)
             sys.stdout.write("\n".join(lines) + "\n")
             return 0
         return _export(given)
