@@ -116,7 +116,7 @@ def analyze(results: Iterable[Result], problem_set: ProblemSet) -> Analysis:
         if name in names and len(rows) >= FEWEST and len(names) > 1:
             i = names.index(name)
             rest = points.sum(axis=0) - points[i]
-            told = ["" if question.by_hand else _plain(row[i].message) for row in rows if row[i]]
+            told = [_plain(mark.message) for row in rows if (mark := row[i])]
             item = replace(
                 item,
                 discrimination=discriminations[i],

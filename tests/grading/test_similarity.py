@@ -32,13 +32,17 @@ SETS = ("problem_set_1", "problem_set_2")
 HOSTILE = "</code></main><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"
 
 
-def group(works: list[Work], assignment: str = SETS[0]) -> Class:
-    known = problem_set(assignment)
-    given = [ShownCell(each.name, each.role, each.kind, each.source) for each in known.cells]
-    solved = [
-        ShownCell(name, "answer", "code", cells(assignment)[name]) for name in checked(assignment)
+def given(assignment: str) -> list[ShownCell]:
+    return [
+        ShownCell(each.name, each.role, each.kind, each.source)
+        for each in problem_set(assignment).cells
     ]
-    return Class(works, [each.name for each in known.questions], given, solved)
+
+
+def group(works: list[Work], assignment: str = SETS[0]) -> Class:
+    questions = [each.name for each in problem_set(assignment).questions]
+    solved = [cell(cells(assignment)[name], name) for name in checked(assignment)]
+    return Class(works, questions, given(assignment), solved)
 
 
 def students(assignment: str, count: int, seed: int) -> list[Written]:
@@ -70,7 +74,6 @@ class TestFeatures:
             ("x = a * np.exp(b / 2)", "x = (\n    np.exp(b / 2) * a  # as in class\n)"),
             ("def f(a):\n    return a**2 + len(a)", "b = len(a) + a**2"),
             ("x += a.sum() / 2", "x = x + a.sum() / 2"),
-            ("y = [a @ g[1:] / 2 for a in b]", "for a in b:\n    y.append(a @ h[2:] / 2)"),
             ("if a.sum() > b.max(): pass", "if b.max() < a.sum(): pass"),
             ("p = f(a, b)\nq = g[1:] - h.T", "def u():\n  w = h[2:] - g.T\nv = f(c, d)"),
             ("%matplotlib inline\nx = f(a, b)", "!pip list\ny = f(c, d)"),
@@ -78,9 +81,14 @@ class TestFeatures:
         ],
     )
     def test_what_may_differ_in_a_copy_does_not_count(self, one: str, other: str) -> None:
-        small = min(shapes(one), shapes(other), key=len)
+        small, large = sorted((shapes(one), shapes(other)), key=len)
         assert small
-        assert len(shapes(one) & shapes(other)) >= 0.7 * len(small)
+        assert small <= large
+
+    def test_a_loop_shares_its_body_with_a_comprehension(self) -> None:
+        body = shapes("a @ g[1:] / 2")
+        assert body <= shapes("y = [a @ h[2:] / 3 for a in b]")
+        assert body <= shapes("for a in b:\n    y.append(a @ g[1:] / 2)")
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -192,6 +200,24 @@ def test_lines_of_one_question_that_are_the_same_are_enough() -> None:
     # what the whole class has is nobody's own
     all_ = [Work(each.student, (*each.cells, cell(many))) for each in (first, second, *others)]
     assert ("s0000", "s0001") not in found(group(all_).pairs())
+
+
+def test_lines_of_the_problem_set_are_nobodys_own() -> None:
+    stub = problem_set(SETS[1]).by_name["q4"].source
+    assert len([line for line in stub.split("\n") if len(line.strip()) >= 12]) > 20
+    first, second, *others = works(students(SETS[1], 30, 10))
+    both = [Work(each.student, (*each.cells, cell(stub, "q4"))) for each in (first, second)]
+    assert ("s0000", "s0001") not in found(group([*both, *others], SETS[1]).pairs())
+
+
+def test_what_the_model_solution_has_counts_little() -> None:
+    solved = tuple(cell(cells(SETS[0])[name], name) for name in checked(SETS[0]))
+    others = works(students(SETS[0], 20, 11))
+    everybody = [Work("a", solved), Work("b", solved), *others]
+    told = group(everybody)
+    untold = Class(everybody, told.questions, given(SETS[0]))
+    for name in checked(SETS[0]):
+        assert told._shares(name)[0, 1] < untold._shares(name)[0, 1]
 
 
 def test_what_many_students_have_counts_little() -> None:
