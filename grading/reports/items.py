@@ -225,7 +225,8 @@ def _difficulty(points: Sequence[float], maximum: float) -> Measured | None:
     parts = np.array(points) / maximum
     error = parts.std(ddof=1) / np.sqrt(len(parts)) if len(parts) > 1 else np.nan
     mean = float(parts.mean())
-    return Measured(mean, mean - 2 * float(error), mean + 2 * float(error))
+    low, high = np.clip([mean - 2 * error, mean + 2 * error], 0, 1).tolist()
+    return Measured(mean, low, high)
 
 
 def _quarters(points: np.ndarray, rest: np.ndarray, maximum: float) -> tuple[float, ...]:
