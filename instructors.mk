@@ -22,8 +22,8 @@ PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students problem-sets grade grades-export feedback-zips \
-	formgrader grade-scheduler grade-worker bench-grading
+.PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students problem-sets grade grades-export \
+	feedback-zips formgrader grade-scheduler grade-worker similarity items bench-grading
 
 test: $(TEST)/.ready $(LIVE)/.tried ## run every test, the book's own cells included
 	@$(TEST_RUN) tools/run_tests.py $(ARGS)
@@ -107,6 +107,15 @@ grade-scheduler: $(GRADING)/.ready ## for large courses: give work to each grade
 
 grade-worker: $(GRADING)/.ready ## mark on one more machine: SCHEDULER=...
 	$(GRADING_RUN) -m distributed.cli.dask_worker $(SCHEDULER) --nthreads 1 --nworkers $(or $(WORKERS),auto) $(ARGS)
+
+similarity items: export GRADE_OUT = $(OUT)
+similarity items: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
+items: export GRADE_DB = $(DB)
+similarity: $(GRADING)/.ready ## find pairs of submissions that are alike, for a person to look at: OUT=...
+	@$(GRADING_RUN) -m grading similarity $(ARGS)
+
+items: $(GRADING)/.ready ## say which questions are hard, and which key looks wrong: OUT=...
+	@$(GRADING_RUN) -m grading items $(ARGS)
 
 bench::
 	$(MAKE) bench-grading

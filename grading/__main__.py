@@ -17,6 +17,7 @@ from grading.dry_run import dry_run
 from grading.marking.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
+from grading.reports import items, similarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,6 +61,12 @@ def parser() -> argparse.ArgumentParser:
     look = commands.add_parser("expected", help="show what one student's answers should be")
     look.add_argument("--student", required=True, help="the number, as the student types it")
     look.add_argument("--assignment", help="a problem set; all of them unless told otherwise")
+    pairs = commands.add_parser("similarity", help="find pairs of submissions that are alike")
+    pairs.add_argument("--out", default=_given("OUT"), help="the folder of the results")
+    pairs.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
+    judge = commands.add_parser("items", help="say which questions are hard, or have a wrong key")
+    judge.add_argument("--out", default=_given("OUT"), help="the folder of the results")
+    judge.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
     send = commands.add_parser("feedback-zips", help="write the pages for Canvas and Moodle")
     for command in (tell, send):
@@ -67,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
     for command in (mark, tell, send):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
         command.add_argument("--roster", default=_given("ROSTER"), help="student_id,lms_id,name")
+    for command in (mark, tell, send, judge):
         command.add_argument("--db", default=_given("DB"), help="a database in place of a file")
     return top
 
@@ -90,6 +98,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if given.command == "grade":
             return _grade(given)
+        if given.command == "similarity":
+            lines = similarity.report(Path(_needed(given, "out")), given.assignment)
+            sys.stdout.write("\n".join(lines) + "\n")
+            return 0
+        if given.command == "items":
+            lines = items.report(Path(_needed(given, "out")), given.assignment, given.db)
+            sys.stdout.write("\n".join(lines) + "\n")
+            return 0
         return _export(given, feedback_zips if given.command == "feedback-zips" else export)
     except (ValueError, OSError, RuntimeError) as error:
         sys.stderr.write(f"{error}\n")
