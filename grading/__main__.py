@@ -1,4 +1,4 @@
-"""The commands: ``python -m grading problem-sets``, ``grade``, ``export``, ``expected``.
+"""The commands: ``python -m grading problem-sets``, ``grade``, ``formgrader``, and others.
 
 The Makefile's targets of these names call them; what is not given as an option is taken from the
 environment, as `make` hands it over.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.course import Order, export, grade
+from grading.gradebook import formgrader
 from grading.marking.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
@@ -57,8 +58,10 @@ def parser() -> argparse.ArgumentParser:
     look.add_argument("--student", required=True, help="the number, as the student types it")
     look.add_argument("--assignment", help="a problem set; all of them unless told otherwise")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
-    for command in (mark, tell):
+    by_hand = commands.add_parser("formgrader", help="mark by hand; the rest is for JupyterLab")
+    for command in (mark, tell, by_hand):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
+    for command in (mark, tell):
         command.add_argument("--roster", default=_given("ROSTER"), help="student_id,lms_id,name")
         command.add_argument("--db", default=_given("DB"), help="a database in place of a file")
     return top
@@ -71,7 +74,9 @@ def _given(name: str) -> str | None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
-    given = parser().parse_args(arguments)
+    given, rest = parser().parse_known_args(arguments)
+    if rest and given.command != "formgrader":
+        parser().error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         if given.command == "problem-sets":
             for problem_set in problem_sets().values():
@@ -81,6 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name in [given.assignment] if given.assignment else problem_sets():
                 sys.stdout.write(f"{expected(given.student, name)}\n")
             return 0
+        if given.command == "formgrader":
+            formgrader.start(Path(_needed(given, "out")), rest)
         if given.command == "grade":
             return _grade(given)
         return _export(given)

@@ -151,7 +151,7 @@ def page(
     anchors = {cell.question for cell in cells if cell.question}
     rows = [_row(problem_set, mark, anchors) for mark in marks] if graded else []
     waiting = [mark for mark in marks if mark.points is None]
-    blocks, left_out = _blocks(cells if graded else (), {row.name: row for row in rows})
+    shown, left_out = blocks(cells if graded else (), {row.name: row for row in rows})
     return _template().render(
         title=problem_set.name.replace("_", " ").capitalize(),
         student=student,
@@ -164,7 +164,7 @@ def page(
         rows=rows,
         notes=[_words(note) for note in notes[:MOST_NOTES]],
         notes_left_out=max(0, len(notes) - MOST_NOTES),
-        blocks=blocks,
+        blocks=shown,
         cells_left_out=left_out,
     )
 
@@ -187,20 +187,25 @@ def _safe(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-@cache
-def _template() -> Any:
-    """Return the template of the page."""
-    environment = Environment(
+def environment() -> Environment:
+    """Return what makes pages of templates: all text is made visible, and escaped."""
+    return Environment(
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_safe,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+@cache
+def _template() -> Any:
+    """Return the template of the page."""
+    made = environment()
     # the style sheet is ours
     style = Markup((HERE / "feedback.css").read_text(encoding="utf-8"))  # noqa: S704
-    environment.globals |= {"style": style, "given": GIVEN}
-    return environment.from_string((HERE / "feedback.html").read_text(encoding="utf-8"))
+    made.globals |= {"style": style, "given": GIVEN}
+    return made.from_string((HERE / "feedback.html").read_text(encoding="utf-8"))
 
 
 def _points(points: float) -> str:
@@ -253,7 +258,7 @@ def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
         verdict, words = "none", "no points"
     return Row(
         mark.question,
-        _title(problem_set, mark.question),
+        title(problem_set, mark.question),
         verdict,
         words,
         f"{points} of {_points(mark.maximum)}",
@@ -262,7 +267,7 @@ def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
     )
 
 
-def _title(problem_set: ProblemSet, question: str) -> Markup:
+def title(problem_set: ProblemSet, question: str) -> Markup:
     """Return the heading of a question's text without its points, or its name."""
     cell = problem_set.by_name.get(f"{question}_text")
     found = TITLE.match(cell.source) if cell else None
@@ -280,9 +285,9 @@ def _identifier(question: str) -> str:
     return "question-" + re.sub(r"[^\w-]", "-", question)
 
 
-def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
-    """Return the cells for the template, and how many had no more room."""
-    blocks: list[Block] = []
+def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
+    """Return the cells for a template, safe for any author, and how many had no more room."""
+    made: list[Block] = []
     size, texts, placed = 0, 0, set()
     for cell in cells:
         if cell.kind == "markdown" and cell.role not in GIVEN:
@@ -290,12 +295,12 @@ def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[B
         block = _block(cell, rows, formulas=cell.role in GIVEN or texts <= MOST_SET)
         size += len(block.body) + sum(len(text) for _, text in block.outputs)
         if size > LARGEST_PAGE:
-            return blocks, len(cells) - len(blocks)
+            return made, len(cells) - len(made)
         if cell.question in rows and cell.question not in placed:
             block.identifier = _identifier(str(cell.question))
             placed.add(cell.question)
-        blocks.append(block)
-    return blocks, 0
+        made.append(block)
+    return made, 0
 
 
 def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block:

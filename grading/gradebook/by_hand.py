@@ -1,0 +1,320 @@
+"""The pages on which a person marks: an extension of Jupyter's server, before nbgrader's.
+
+They replace two pages of nbgrader's formgrader, its entrance and that of a submission. The others,
+what saves points and comments, and its scripts are nbgrader's, so that the gradebook stays its own.
+What a student wrote is rendered as on the page that the student gets back. The policy of a page
+runs no script but those named in it, and loads nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from jinja2 import FileSystemLoader
+from jupyter_server.utils import url_path_join
+from markupsafe import Markup
+from nbgrader.server_extensions.formgrader.base import (
+    BaseHandler,
+    check_notebook_dir,
+    check_xsrf,
+)
+from nbgrader.server_extensions.formgrader.handlers import SubmissionNavigationHandler
+from sqlalchemy import Connection, Row, Select, case, func, select
+from tornado import web
+
+from grading.gradebook import autograded
+from grading.gradebook.book import (
+    ASSIGNMENT,
+    CELL,
+    CHECK,
+    COMMENT,
+    GRADE,
+    STUDENT,
+    SUBMISSION,
+    SUBMITTED,
+)
+from grading.gradebook.database import RESULTS
+from grading.problem_set import HIDDEN, ProblemSet, Question, read
+from grading.release import MARKS
+from grading.reports import feedback
+from grading.reports.feedback import GIVEN, Block, ShownCell
+
+HERE = Path(__file__).resolve().parent
+POLICY = (
+    "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+WAITS = GRADE.c.auto_score.is_(None) & GRADE.c.manual_score.is_(None)
+POINTS = func.coalesce(GRADE.c.manual_score, GRADE.c.auto_score) + func.coalesce(
+    GRADE.c.extra_credit, 0
+)
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Tell Jupyter's server where the extension is."""
+    return [{"module": __name__}]
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    """Add the pages. Extensions load by name, and where two have an address the first counts."""
+    pages = [
+        (r"/formgrader/manage_assignments/?", Overview),
+        (r"/formgrader/waiting/([^/]+)/([^/]+)", Waiting),
+        (r"/formgrader/submissions/([^/]+)/?", Marking),
+        (r"/formgrader/submissions/(?P<submission_id>[^/]+)/(?P<action>next|prev)", Navigation),
+    ]
+    base = server.web_app.settings["base_url"]
+    server.web_app.add_handlers(".*$", [(url_path_join(base, at), page) for at, page in pages])
+
+
+@dataclass(frozen=True)
+class Line:
+    """A question in the overview, and how far its marking is."""
+
+    question: Question
+    title: Markup
+    marked: int
+    waiting: int
+    mean: float | None  # of the points, where anything is marked
+
+
+class _Page(BaseHandler):
+    """A page of ours, which reads the course folder and the gradebook."""
+
+    def problem_set(self, name: str) -> tuple[ProblemSet, dict[str, str]]:
+        """Return a problem set of the course, and the sources of its cells with solutions."""
+        path = Path(self.coursedir.root, "source", name, f"{name}.ipynb")
+        if not path.is_file():
+            raise web.HTTPError(404, f"no problem set {name} was graded into this folder")
+        return _source(path, path.stat().st_mtime_ns)
+
+    def connect(self) -> Connection:
+        """Return a connection to the gradebook, which sees what was written just now."""
+        return self.gradebook.engine.connect()
+
+    def show(self, template: str, **values: Any) -> None:
+        """Send a page."""
+        nonce = secrets.token_urlsafe(16)
+        self.set_header("Content-Security-Policy", POLICY.format(nonce))
+        self.set_header("Cache-Control", "no-store")
+        page = _environment().get_template(template)
+        self.finish(page.render(nonce=nonce, base=f"{self.base_url}/formgrader", **values))
+
+
+class Overview(_Page):
+    """What there is to mark, in place of nbgrader's list of assignments to release."""
+
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def get(self) -> None:
+        """Show each problem set of the course with its questions."""
+        names = sorted(path.stem for path in Path(self.coursedir.root).glob("source/*/*.ipynb"))
+        with self.connect() as connection:
+            sets = []
+            for name in names:
+                problem_set, _ = self.problem_set(name)
+                lines = list(_lines(connection, problem_set))
+                sets.append((name, _statuses(connection, name), lines))
+        self.show("overview.html", sets=sets)
+
+
+class Waiting(_Page):
+    """The way to the next submission that waits for a person."""
+
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def get(self, assignment: str, question: str) -> None:
+        """Go to the next after the submission ``after``, or to the first if none is left there."""
+        with self.connect() as connection:
+            rows = connection.execute(_submissions(assignment, question)).all()
+        after = self.get_argument("after", "")
+        # what waits comes first, and of that what is behind this one
+        rows.sort(key=lambda row: (not row.waits, row.id <= after))
+        if not rows:
+            raise web.HTTPError(404, f"nobody has a mark for {question} of {assignment}")
+        self.redirect(_address(self.base_url, rows[0].id, question))
+
+
+class Navigation(SubmissionNavigationHandler):
+    """The way to the next and to the previous student, for the same question."""
+
+    def _submission_url(self, submission_id: str) -> str:
+        """Return the address of a submission."""
+        return _address(self.base_url, submission_id, self.get_argument("question", ""))
+
+    def _assignment_notebook_list_url(self, *_: str) -> str:
+        """Return where the first and the last one lead."""
+        return f"{self.base_url}/formgrader/manage_assignments"
+
+
+class Marking(_Page):
+    """One question of one student, with the scheme beside it."""
+
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def get(self, submission: str) -> None:
+        """Show the question that was asked for, or else the first that a person marks."""
+        with self.connect() as connection:
+            student = connection.execute(_student(submission)).one_or_none()
+            if student is None:
+                raise web.HTTPError(404, "this submission was graded again: go back to all")
+            problem_set, sources = self.problem_set(student.assignment)
+            question = _asked(problem_set, self.get_argument("question", ""))
+            found = _submissions(problem_set.name, question.name)
+            rows = connection.execute(found).all()
+        places = [row.id for row in rows]
+        self.show(
+            "by_hand.html",
+            problem_set=problem_set,
+            question=question,
+            student=student,
+            title=feedback.title(problem_set, question.name),
+            grade=rows[places.index(submission)],
+            place=places.index(submission) + 1,
+            count=len(places),
+            waiting=sum(row.waits for row in rows),
+            scheme=_scheme(sources, question),
+            **self._work(student, question),
+        )
+
+    def _work(self, student: Row[Any], question: Question) -> dict[str, Any]:
+        """Return what the student did, ready for the template."""
+        name = student.assignment
+        ran = Path(self.coursedir.root, "autograded", student.student_id, name, f"{name}.ipynb")
+        if not ran.is_file():
+            raise web.HTTPError(404, "the notebook as it ran is not in this folder")
+        cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
+        whole, left_out = feedback.blocks(cells, {})
+        blocks = [block for block in whole if block.cell.question == question.name]
+        elsewhere = [block for block in whole if block not in blocks]
+        return {
+            "statement": [each for each in blocks if _is_statement(each)],
+            "blocks": [each for each in blocks if not _is_statement(each)],
+            "pictures": [
+                text for each in elsewhere for kind, text in each.outputs if kind == "image"
+            ],
+            "whole": whole,
+            "left_out": left_out,
+            "notes": notes,
+        }
+
+
+@cache
+def _environment() -> Any:
+    """Return what makes the pages, with the style of the students' page."""
+    made = feedback.environment()
+    made.loader = FileSystemLoader(HERE)
+    styles = [feedback.HERE / "feedback.css", HERE / "by_hand.css"]
+    style = "".join(path.read_text(encoding="utf-8") for path in styles)
+    script = (HERE / "by_hand.js").read_text(encoding="utf-8")
+    # both are ours
+    made.globals |= {"style": Markup(style), "script": Markup(script), "given": GIVEN}  # noqa: S704
+    return made
+
+
+@lru_cache(maxsize=8)
+def _source(path: Path, _changed: int) -> tuple[ProblemSet, dict[str, str]]:
+    """Return a problem set and the sources of its cells, solutions and hidden checks included."""
+    cells = nbformat.read(path, as_version=4).cells
+    named = {
+        cell.metadata["nbgrader"]["grade_id"]: cell.source
+        for cell in cells
+        if "nbgrader" in cell.metadata
+    }
+    return read(path), named
+
+
+def _asked(problem_set: ProblemSet, name: str) -> Question:
+    """Return the question of a name, or the first that a person marks, or the first."""
+    questions = sorted(
+        problem_set.questions, key=lambda each: (each.name != name, not each.by_hand)
+    )
+    return questions[0]
+
+
+def _is_statement(block: Block) -> bool:
+    """Return whether a cell is the text of its question."""
+    return block.cell.role in GIVEN and block.cell.kind == "markdown"
+
+
+def _scheme(sources: dict[str, str], question: Question) -> Sequence[Block]:
+    """Return the model answer with the scheme, and the hidden check where there is one."""
+    kind, role = ("markdown", "text") if question.by_hand else ("code", "answer")
+    cells = [ShownCell(None, role, kind, MARKS.sub("", sources[question.name]).strip())]
+    if found := HIDDEN.search(sources.get(f"{question.name}{CHECK}", "")):
+        cells.append(ShownCell(None, "check", "code", found[1].strip(), outputs=None))
+    return feedback.blocks(cells, {})[0]
+
+
+def _address(base: str, submission: str, question: str) -> str:
+    """Return the address of a submission's page."""
+    return f"{base}/formgrader/submissions/{submission}/?question={question}"
+
+
+def _student(submission: str) -> Select[Any]:
+    """Return a query for whose work of which problem set a submission is."""
+    return (
+        select(
+            ASSIGNMENT.c.name.label("assignment"),
+            STUDENT.c.id.label("student_id"),
+            STUDENT.c.first_name,
+            STUDENT.c.last_name,
+        )
+        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+        .join(STUDENT, STUDENT.c.id == SUBMISSION.c.student_id)
+        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+        .where(SUBMITTED.c.id == submission)
+    )
+
+
+def _submissions(assignment: str, question: str) -> Select[Any]:
+    """Return a query for the marks of a question, in the order in which nbgrader goes on.
+
+    That order is one of chance, and says nothing of who somebody is.
+    """
+    comment = (
+        select(COMMENT.c.auto_comment)
+        .join(CELL, CELL.c.id == COMMENT.c.cell_id)
+        .where(COMMENT.c.notebook_id == SUBMITTED.c.id, CELL.c.name == question)
+    )
+    return (
+        select(
+            SUBMITTED.c.id,
+            GRADE.c.auto_score,
+            WAITS.label("waits"),
+            CELL.c.name.label("cell"),
+            comment.limit(1).scalar_subquery().label("message"),
+        )
+        .join(SUBMISSION, SUBMISSION.c.id == SUBMITTED.c.assignment_id)
+        .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
+        .join(GRADE, GRADE.c.notebook_id == SUBMITTED.c.id)
+        .join(CELL, CELL.c.id == GRADE.c.cell_id)
+        .where(ASSIGNMENT.c.name == assignment)
+        .where(CELL.c.name.in_((question, f"{question}{CHECK}")))
+        .order_by(SUBMITTED.c.id)
+    )
+
+
+def _statuses(connection: Connection, assignment: str) -> dict[str, int]:
+    """Return how many submissions have each status."""
+    query = select(RESULTS.c.status, func.count()).where(RESULTS.c.assignment == assignment)
+    return dict(connection.execute(query.group_by(RESULTS.c.status).order_by("status")).all())
+
+
+def _lines(connection: Connection, problem_set: ProblemSet) -> Iterator[Line]:
+    """Yield how far each question is."""
+    for question in problem_set.questions:
+        found = _submissions(problem_set.name, question.name).order_by(None)
+        columns = func.count(), func.sum(case((WAITS, 1), else_=0)), func.avg(POINTS)
+        count, waiting, mean = connection.execute(found.with_only_columns(*columns)).one()
+        title = feedback.title(problem_set, question.name)
+        yield Line(question, title, count - (waiting or 0), waiting or 0, mean)
