@@ -1,8 +1,12 @@
 /* What nbgrader's formgrader needs to be told to show one question at a time. */
 
-// The page has neither Bootstrap nor MathJax: formulas are MathML.
+// The page has no Bootstrap, no MathJax, as formulas are MathML, and no script to fit a field.
+const autosize = () => {};
 $.fn.tooltip = function () { return this; };
 var MathJax = { Hub: { Startup: { signal: { Interest() {} } } } };
+
+// Going back shows what is in the gradebook now.
+$.ajaxSetup({ cache: false });
 
 const fields = document.getElementById("fields");
 const saved = document.getElementById("saved");
@@ -25,6 +29,8 @@ FormGrader.prototype.save = function (leave) {
 // What the gradebook holds comes first; then there is something to change.
 $(document).one("ajaxStop", () => {
   fields.disabled = false;
+  const comment = fields.querySelector(".comment");
+  if (/MathJax/.test(comment.placeholder)) comment.placeholder = "A comment for the student";
   fields.querySelector(".score").select();
 });
 $(document).on("ajaxSend", (event, request, settings) => {

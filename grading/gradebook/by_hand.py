@@ -25,7 +25,7 @@ from nbgrader.server_extensions.formgrader.base import (
     check_xsrf,
 )
 from nbgrader.server_extensions.formgrader.handlers import SubmissionNavigationHandler
-from sqlalchemy import Connection, Row, Select, case, func, select
+from sqlalchemy import Connection, Select, case, func, select
 from tornado import web
 
 from grading.gradebook import autograded
@@ -48,6 +48,8 @@ from grading.reports.feedback import GIVEN, Block, ShownCell
 HERE = Path(__file__).resolve().parent
 POLICY = (
     "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; "
+    # columns of tables are aligned by attributes; whose they may be, the renderer sees to
+    "style-src-attr 'unsafe-inline'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 WAITS = GRADE.c.auto_score.is_(None) & GRADE.c.manual_score.is_(None)
@@ -98,6 +100,11 @@ class _Page(BaseHandler):
         """Return a connection to the gradebook, which sees what was written just now."""
         return self.gradebook.engine.connect()
 
+    def gone(self, why: str) -> None:
+        """Say why there is nothing to show, with the way to the entrance."""
+        self.set_status(404)
+        self.show("overview.html", sets=[], notice=why)
+
     def show(self, template: str, **values: Any) -> None:
         """Send a page."""
         nonce = secrets.token_urlsafe(16)
@@ -122,7 +129,7 @@ class Overview(_Page):
                 problem_set, _ = self.problem_set(name)
                 lines = list(_lines(connection, problem_set))
                 sets.append((name, _statuses(connection, name), lines))
-        self.show("overview.html", sets=sets)
+        self.show("overview.html", sets=sets, notice="")
 
 
 class Waiting(_Page):
@@ -166,11 +173,17 @@ class Marking(_Page):
         with self.connect() as connection:
             student = connection.execute(_student(submission)).one_or_none()
             if student is None:
-                raise web.HTTPError(404, "this submission was graded again: go back to all")
+                self.gone("This submission is not there any more: it was graded again.")
+                return
             problem_set, sources = self.problem_set(student.assignment)
             question = _asked(problem_set, self.get_argument("question", ""))
             found = _submissions(problem_set.name, question.name)
             rows = connection.execute(found).all()
+        name = problem_set.name
+        ran = Path(self.coursedir.root, "autograded", student.student_id, name, f"{name}.ipynb")
+        if not ran.is_file():
+            self.gone("The notebook as it ran is not in this folder: it was graded into another.")
+            return
         places = [row.id for row in rows]
         self.show(
             "by_hand.html",
@@ -183,29 +196,8 @@ class Marking(_Page):
             count=len(places),
             waiting=sum(row.waits for row in rows),
             scheme=_scheme(sources, question),
-            **self._work(student, question),
+            **_work(ran.read_text(encoding="utf-8"), question),
         )
-
-    def _work(self, student: Row[Any], question: Question) -> dict[str, Any]:
-        """Return what the student did, ready for the template."""
-        name = student.assignment
-        ran = Path(self.coursedir.root, "autograded", student.student_id, name, f"{name}.ipynb")
-        if not ran.is_file():
-            raise web.HTTPError(404, "the notebook as it ran is not in this folder")
-        cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
-        whole, left_out = feedback.blocks(cells, {})
-        blocks = [block for block in whole if block.cell.question == question.name]
-        elsewhere = [block for block in whole if block not in blocks]
-        return {
-            "statement": [each for each in blocks if _is_statement(each)],
-            "blocks": [each for each in blocks if not _is_statement(each)],
-            "pictures": [
-                text for each in elsewhere for kind, text in each.outputs if kind == "image"
-            ],
-            "whole": whole,
-            "left_out": left_out,
-            "notes": notes,
-        }
 
 
 @cache
@@ -239,6 +231,22 @@ def _asked(problem_set: ProblemSet, name: str) -> Question:
         problem_set.questions, key=lambda each: (each.name != name, not each.by_hand)
     )
     return questions[0]
+
+
+def _work(ran: str, question: Question) -> dict[str, Any]:
+    """Return what the student did, ready for the template."""
+    cells, notes = autograded.read(ran)
+    whole, left_out = feedback.blocks(cells, {})
+    here = [block for block in whole if block.cell.question == question.name]
+    elsewhere = [block for block in whole if block.cell.question != question.name]
+    return {
+        "statement": [block for block in here if _is_statement(block)],
+        "blocks": [block for block in here if not _is_statement(block)],
+        "pictures": [text for each in elsewhere for kind, text in each.outputs if kind == "image"],
+        "whole": whole,
+        "left_out": left_out,
+        "notes": notes,
+    }
 
 
 def _is_statement(block: Block) -> bool:

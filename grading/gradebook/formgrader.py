@@ -13,7 +13,7 @@ from grading.gradebook.database import database_url
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = "nbgrader_config.py"
 EXTENSION = "grading.gradebook.by_hand"
-WRITTEN = '''"""Settings of nbgrader. `make formgrader OUT=...` starts it with the pages for marking by hand."""
+WRITTEN = '''"""Settings of nbgrader for this course, which `make formgrader OUT=...` starts."""
 
 from pathlib import Path
 
@@ -43,13 +43,7 @@ def write_course(out: Path, url: str, source: Path) -> Path:
 
 
 def command(arguments: Sequence[str] = ()) -> list[str]:
-    """Return the command that starts JupyterLab with formgrader, in the course folder.
-
-    Examples
-    --------
-    >>> command(["--no-browser"])[1:]
-    ['-m', 'jupyterlab', '--ServerApp.jpserver_extensions=grading.gradebook.by_hand=True', '--no-browser']
-    """
+    """Return the command that starts JupyterLab with formgrader, in the course folder."""
     extension = f"--ServerApp.jpserver_extensions={EXTENSION}=True"
     return [sys.executable, "-m", "jupyterlab", extension, *arguments]
 
