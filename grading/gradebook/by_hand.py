@@ -11,11 +11,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from jinja2 import FileSystemLoader
 from jupyter_server.utils import url_path_join
 from markupsafe import Markup
@@ -40,8 +39,8 @@ from grading.gradebook.book import (
     SUBMITTED,
 )
 from grading.gradebook.database import RESULTS
-from grading.problem_set import HIDDEN, ProblemSet, Question, read
-from grading.release import MARKS
+from grading.gradebook.scheme import Source, source
+from grading.problem_set import ProblemSet, Question
 from grading.reports import feedback
 from grading.reports.feedback import GIVEN, Block, ShownCell
 
@@ -89,12 +88,12 @@ class Line:
 class _Page(BaseHandler):
     """A page of ours, which reads the course folder and the gradebook."""
 
-    def problem_set(self, name: str) -> tuple[ProblemSet, dict[str, str]]:
-        """Return a problem set of the course, and the sources of its cells with solutions."""
+    def source(self, name: str) -> Source:
+        """Return a problem set of the course, with its solutions."""
         path = Path(self.coursedir.root, "source", name, f"{name}.ipynb")
         if not path.is_file():
             raise web.HTTPError(404, f"no problem set {name} was graded into this folder")
-        return _source(path, path.stat().st_mtime_ns)
+        return source(path)
 
     def connect(self) -> Connection:
         """Return a connection to the gradebook, which sees what was written just now."""
@@ -126,8 +125,7 @@ class Overview(_Page):
         with self.connect() as connection:
             sets = []
             for name in names:
-                problem_set, _ = self.problem_set(name)
-                lines = list(_lines(connection, problem_set))
+                lines = list(_lines(connection, self.source(name).problem_set))
                 sets.append((name, _statuses(connection, name), lines))
         self.show("overview.html", sets=sets, notice="")
 
@@ -175,28 +173,30 @@ class Marking(_Page):
             if student is None:
                 self.gone("This submission is not there any more: it was graded again.")
                 return
-            problem_set, sources = self.problem_set(student.assignment)
-            question = _asked(problem_set, self.get_argument("question", ""))
-            found = _submissions(problem_set.name, question.name)
-            rows = connection.execute(found).all()
-        name = problem_set.name
+            name = student.assignment
+            source = self.source(name)
+            question = _asked(source.problem_set, self.get_argument("question", ""))
+            rows = connection.execute(_submissions(name, question.name)).all()
         ran = Path(self.coursedir.root, "autograded", student.student_id, name, f"{name}.ipynb")
         if not ran.is_file():
             self.gone("The notebook as it ran is not in this folder: it was graded into another.")
             return
+        cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
         places = [row.id for row in rows]
         self.show(
             "by_hand.html",
-            problem_set=problem_set,
+            problem_set=source.problem_set,
             question=question,
             student=student,
-            title=feedback.title(problem_set, question.name),
+            title=feedback.title(source.problem_set, question.name),
             grade=rows[places.index(submission)],
             place=places.index(submission) + 1,
             count=len(places),
             waiting=sum(row.waits for row in rows),
-            scheme=_scheme(sources, question),
-            **_work(ran.read_text(encoding="utf-8"), question),
+            scheme=feedback.blocks(list(source.scheme(question)), {})[0],
+            expected=source.expected(question, student.student_id, cells),
+            notes=notes,
+            **_work(cells, question),
         )
 
 
@@ -213,18 +213,6 @@ def _environment() -> Any:
     return made
 
 
-@lru_cache(maxsize=8)
-def _source(path: Path, _changed: int) -> tuple[ProblemSet, dict[str, str]]:
-    """Return a problem set and the sources of its cells, solutions and hidden checks included."""
-    cells = nbformat.read(path, as_version=4).cells
-    named = {
-        cell.metadata["nbgrader"]["grade_id"]: cell.source
-        for cell in cells
-        if "nbgrader" in cell.metadata
-    }
-    return read(path), named
-
-
 def _asked(problem_set: ProblemSet, name: str) -> Question:
     """Return the question of a name, or the first that a person marks, or the first."""
     questions = sorted(
@@ -233,9 +221,8 @@ def _asked(problem_set: ProblemSet, name: str) -> Question:
     return questions[0]
 
 
-def _work(ran: str, question: Question) -> dict[str, Any]:
+def _work(cells: Sequence[ShownCell], question: Question) -> dict[str, Any]:
     """Return what the student did, ready for the template."""
-    cells, notes = autograded.read(ran)
     whole, left_out = feedback.blocks(cells, {})
     here = [block for block in whole if block.cell.question == question.name]
     elsewhere = [block for block in whole if block.cell.question != question.name]
@@ -245,22 +232,12 @@ def _work(ran: str, question: Question) -> dict[str, Any]:
         "pictures": [text for each in elsewhere for kind, text in each.outputs if kind == "image"],
         "whole": whole,
         "left_out": left_out,
-        "notes": notes,
     }
 
 
 def _is_statement(block: Block) -> bool:
     """Return whether a cell is the text of its question."""
     return block.cell.role in GIVEN and block.cell.kind == "markdown"
-
-
-def _scheme(sources: dict[str, str], question: Question) -> Sequence[Block]:
-    """Return the model answer with the scheme, and the hidden check where there is one."""
-    kind, role = ("markdown", "text") if question.by_hand else ("code", "answer")
-    cells = [ShownCell(None, role, kind, MARKS.sub("", sources[question.name]).strip())]
-    if found := HIDDEN.search(sources.get(f"{question.name}{CHECK}", "")):
-        cells.append(ShownCell(None, "check", "code", found[1].strip(), outputs=None))
-    return feedback.blocks(cells, {})[0]
 
 
 def _address(base: str, submission: str, question: str) -> str:
