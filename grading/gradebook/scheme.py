@@ -14,6 +14,7 @@ from typing import Any
 
 import nbformat
 
+from grading.pictures import lifted, used
 from grading.problem_set import CHECK, HIDDEN, IDENTITY, NUMBERS, ProblemSet, Question, read
 from grading.release import MARKS
 from grading.reports.feedback import ShownCell
@@ -29,11 +30,14 @@ class Source:
 
     problem_set: ProblemSet
     cells: Mapping[str, str]
+    pictures: Mapping[str, str]
 
     def scheme(self, question: Question) -> Iterator[ShownCell]:
         """Yield the model answer with the scheme, and the hidden check where there is one."""
         kind, role = ("markdown", "text") if question.by_hand else ("code", "answer")
-        yield ShownCell(None, role, kind, MARKS.sub("", self.cells[question.name]).strip())
+        text = MARKS.sub("", self.cells[question.name]).strip()
+        shown = used(text, self.pictures)
+        yield ShownCell(None, role, kind, text, question=question.name, pictures=shown)
         if found := HIDDEN.search(self.cells.get(f"{question.name}{CHECK}", "")):
             yield ShownCell(None, "check", "code", found[1].strip(), outputs=None)
 
@@ -87,12 +91,13 @@ def source(path: Path) -> Source:
 @lru_cache(maxsize=8)
 def _read(path: Path, _changed: int) -> Source:
     """Return the problem set of a source notebook."""
+    pictures: dict[str, str] = {}
     cells = {
-        cell.metadata["nbgrader"]["grade_id"]: cell.source
+        cell.metadata["nbgrader"]["grade_id"]: lifted(cell, cell.source, pictures)
         for cell in nbformat.read(path, as_version=4).cells
         if "nbgrader" in cell.metadata
     }
-    return Source(read(path), cells)
+    return Source(read(path), cells, pictures)
 
 
 def _printed(cell: ShownCell) -> str:

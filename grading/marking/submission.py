@@ -13,6 +13,7 @@ from grading.gradebook import autograded
 from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize
 from grading.marking import running
 from grading.marking.judging import BrokenCheckError, Judge
+from grading.pictures import used
 from grading.problem_set import TEXT_STUB, ProblemSet, Question
 from grading.reports import feedback
 from grading.results import Mark, Result, Status, Student, Submission
@@ -183,9 +184,16 @@ def _marked(
         else _mark(judge, question, ran, identity, asked)
         for question in problem_set.questions
     )
+    pictures = {**problem_set.pictures, **work.pictures}
     shown = tuple(
         feedback.ShownCell(
-            cell.name, cell.role, cell.kind, cell.source, ran.outputs.get(str(i)), cell.question
+            cell.name,
+            cell.role,
+            cell.kind,
+            cell.source,
+            ran.outputs.get(str(i)),
+            cell.question,
+            used(cell.source, pictures),
         )
         for i, cell in enumerate(work.cells)
     )

@@ -24,6 +24,7 @@ from markupsafe import Markup, escape
 from pygments import token
 from pygments.lexers.python import PythonLexer
 
+from grading.pictures import address
 from grading.reports.formulas import mathml
 from grading.results import Mark, Status, Student
 
@@ -100,6 +101,8 @@ class ShownCell:
     # nothing can be said. They must come from before the first hidden check ran.
     outputs: Sequence[Mapping[str, Any]] | None = ()
     question: str | None = None  # the question it belongs to
+    # the pictures of its text in base64, by their digests: see `grading.pictures`
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -326,7 +329,11 @@ def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
     if cell.kind == "code":
         return _code(source)
     if cell.kind == "markdown":
-        return _markdown(source, given=cell.role in GIVEN, formulas=formulas)
+        given = cell.role in GIVEN
+        if cell.pictures:
+            shows = _renderer(given=given, formulas=formulas, pictures=cell.pictures)
+            return Markup(shows(source))  # noqa: S704, see `_Renderer`
+        return _markdown(source, given=given, formulas=formulas)
     return Markup("<pre>{}</pre>").format(source)
 
 
@@ -358,14 +365,17 @@ def _kind(kind: Any) -> str:
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Renders Markdown without HTML, pictures, or links to anything but the web.
+    """Renders Markdown without HTML, and without links to anything but the web.
+
+    Of pictures only those are shown that the cell holds itself.
 
     Headings of the problem set's own text, `given`, are the page's headings. Without `formulas`
     their source is shown.
     """
 
-    def __init__(self, *, given: bool, formulas: bool) -> None:
+    def __init__(self, *, given: bool, formulas: bool, pictures: Mapping[str, str]) -> None:
         super().__init__(escape=True)
+        self._pictures = pictures
         self._given = given
         self._formulas = formulas
 
@@ -383,7 +393,11 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{text}</a>'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:  # noqa: ARG002
-        """Return the description of a picture; the picture is not loaded."""
+        """Return a picture of the cell's own; of any other the description, and none is loaded."""
+        data = self._pictures.get(url.removeprefix("attachment:"))
+        if data and (found := address(data)):
+            words = escape(html.unescape(TAG.sub("", text)) or "a picture")
+            return f'<img src="{found}" alt="{words}">'
         return (
             f'<span class="left-out">[picture, not shown: {text or "without a description"}]</span>'
         )
@@ -432,9 +446,14 @@ def _block_brackets(_: Any, found: re.Match[str], state: Any) -> int | None:
 
 @cache
 def _renders(*, given: bool, formulas: bool) -> mistune.Markdown:
-    """Return the renderer of Markdown."""
+    """Return the renderer of Markdown without pictures."""
+    return _renderer(given=given, formulas=formulas, pictures={})
+
+
+def _renderer(*, given: bool, formulas: bool, pictures: Mapping[str, str]) -> mistune.Markdown:
+    """Return a renderer of Markdown."""
     return mistune.create_markdown(
-        renderer=_Renderer(given=given, formulas=formulas),
+        renderer=_Renderer(given=given, formulas=formulas, pictures=pictures),
         plugins=["math", "table", "strikethrough", _brackets],
     )
 

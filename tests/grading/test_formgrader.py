@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
+import io
 import re
 import signal
 import socket
@@ -13,7 +16,9 @@ from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
+from PIL import Image
 
 from grading.course import Order, export, grade
 from grading.gradebook import formgrader
@@ -39,13 +44,20 @@ $$\sigma^2 = d_k.$$
 
 - one
 - two
+
+![A plot](attachment:plot.png)
 """
 SCHEME = """### BEGIN SOLUTION
 Because their **spread** grows with $d_k$.
 
 **Marking.** One point for the spread, one for softmax.
+
+```python
+print("twice:", 2 * personal_numbers(student_id, "q4")["n"])
+```
 ### END SOLUTION"""
-HONEST = "My spread is $\\sqrt{d_k}$.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n# Loud"
+HONEST = "My spread is $\\sqrt{d_k}$.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n# Loud\n\n"
+HONEST += "![My sketch](attachment:image.png)"
 HOSTILE = """# Hello
 <script>window.stolen = 1</script>
 <img src=x onerror="window.stolen = 2">
@@ -57,6 +69,7 @@ HOSTILE = """# Hello
 <base href="https://example.org/">
 
 [a link](javascript:window.stolen=3) and ![a beacon](https://example.org/beacon.png)
+and ![drawn](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+)
 and ![another](//example.org/beacon.png "x\\" onerror=\\"window.stolen=4")
 
 $\\href{javascript:window.stolen=5}{x}$ $\\style{position:fixed}{y}$
@@ -67,11 +80,43 @@ ROSTER = "student_id,lms_id,name\n" + "".join(
 )
 
 
+def picture(kind: str, width: int) -> str:
+    """Return a picture in base64."""
+    with io.BytesIO() as file:
+        Image.new("RGB", (width, 30), "teal").save(file, kind)
+        return base64.b64encode(file.getvalue()).decode()
+
+
+def handed_in(student: str, paragraph: str, source: Path) -> bytes:
+    """Return a student's notebook, with the picture that the paragraph shows."""
+    # s4 typed the number in capitals, which is allowed and gives other personal numbers
+    typed = student.upper() if student == "s4" else student
+    made = worked(problem_sets(source)["tiny"], typed, {"q4": paragraph}, source)
+    notebook = nbformat.reads(made.decode(), as_version=4)
+    if "image.png" in paragraph:
+        notebook.cells[-1].attachments = {"image.png": {"image/png": picture("PNG", 50)}}
+    return nbformat.writes(notebook).encode()
+
+
+def twice(student: str) -> str:
+    """Return what the scheme computes, by the arithmetic that the first cell describes."""
+    digest = hashlib.sha256(f"tiny/{student}/q4/n".encode()).digest()
+    return f"twice: {2 * (1 + int.from_bytes(digest[:8], 'big') % 1_000_000)}"
+
+
 def changed_source(folder: Path) -> Path:
     """Write the tiny problem set with a statement that has a bit of everything."""
     notebook = nbformat.read(TINY, as_version=4)
     cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in notebook.cells}
     cells["q4_text"].source, cells["q4"].source = STATEMENT, SCHEME
+    cells["q4_text"].attachments = {"plot.png": {"image/png": picture("PNG", 40)}}
+    cells["numbers"].source = cells["numbers"].source.replace(
+        "RANGES = {", 'RANGES = {"q4": {"n": (1, 1_000_000)}, '
+    )
+    numbers = new_code_cell('print(personal_numbers(student_id, "q4"))')
+    marks = cells["numbers"].metadata["nbgrader"] | {"grade_id": "q4_numbers"}
+    numbers.metadata["nbgrader"] = marks
+    notebook.cells.insert(notebook.cells.index(cells["q4"]), numbers)
     path = folder / "source" / "tiny" / "tiny.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(notebook, path)
@@ -85,7 +130,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for student, paragraph in PARAGRAPHS.items():
         path = folder / "in" / student / "tiny" / "tiny.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_bytes(worked(problem_sets(source)["tiny"], student, {"q4": paragraph}, source))
+        path.write_bytes(handed_in(student, paragraph, source))
     (folder / "roster.csv").write_text(ROSTER, encoding="utf-8")
     roster = folder / "roster.csv"
     grade(Order(folder / "in", folder / "out", roster=roster, workers=1, source=source))
@@ -210,6 +255,9 @@ def test_a_question_is_readable_with_its_scheme_and_alone(
     assert answer.locator(".heading").inner_text() == "Loud"
     assert right.locator("strong", has_text="spread").is_visible()
     assert "One point for the spread" in right.inner_text()
+    widths = "all => all.map((one) => [one.alt, one.naturalWidth])"
+    assert left.locator("#statement img").evaluate_all(widths) == [["A plot", 40]]
+    assert answer.locator("img").evaluate_all(widths) == [["My sketch", 50]]
     assert not re.search(r"</?\w+>|\$|\*\*|\|---", page.locator("body").inner_text())
     assert "A number" not in left.inner_text()
     # the whole can be unfolded, and stays so for the next student
@@ -217,6 +265,14 @@ def test_a_question_is_readable_with_its_scheme_and_alone(
     assert "A number" in left.inner_text()
     go(page, "#next")
     assert page.title() == "Marking by hand" or "A number" in left.inner_text()
+
+
+def test_the_scheme_computes_what_the_numbers_of_a_student_give(
+    page: Page, server: str, course: Path
+) -> None:
+    for student, typed in (("s1", "s1"), ("s4", "S4")):
+        open_student(page, server, course, student)
+        assert twice(typed) in page.locator(".right").inner_text()
 
 
 def test_questions_that_a_program_marks_can_be_looked_at_too(
