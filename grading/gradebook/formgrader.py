@@ -45,7 +45,8 @@ def write_course(out: Path, url: str, source: Path) -> Path:
 def command(arguments: Sequence[str] = ()) -> list[str]:
     """Return the command that starts JupyterLab with formgrader, in the course folder."""
     extension = f"--ServerApp.jpserver_extensions={EXTENSION}=True"
-    return [sys.executable, "-m", "jupyterlab", extension, *arguments]
+    entrance = "--LabApp.default_url=/formgrader/manage_assignments"
+    return [sys.executable, "-m", "jupyterlab", extension, entrance, *arguments]
 
 
 def environment() -> dict[str, str]:
