@@ -9,6 +9,7 @@ runs no script but those named in it, and loads nothing from elsewhere.
 from __future__ import annotations
 
 import secrets
+from bisect import bisect, bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +24,6 @@ from nbgrader.server_extensions.formgrader.base import (
     check_notebook_dir,
     check_xsrf,
 )
-from nbgrader.server_extensions.formgrader.handlers import SubmissionNavigationHandler
 from sqlalchemy import Connection, Select, case, func, select
 from tornado import web
 
@@ -68,7 +68,7 @@ def _load_jupyter_server_extension(server: Any) -> None:
         (r"/formgrader/manage_assignments/?", Overview),
         (r"/formgrader/waiting/([^/]+)/([^/]+)", Waiting),
         (r"/formgrader/submissions/([^/]+)/?", Marking),
-        (r"/formgrader/submissions/(?P<submission_id>[^/]+)/(?P<action>next|prev)", Navigation),
+        (r"/formgrader/submissions/([^/]+)/(next|prev)", Navigation),
     ]
     base = server.web_app.settings["base_url"]
     server.web_app.add_handlers(".*$", [(url_path_join(base, at), page) for at, page in pages])
@@ -144,20 +144,29 @@ class Waiting(_Page):
         # what waits comes first, and of that what is behind this one
         rows.sort(key=lambda row: (not row.waits, row.id <= after))
         if not rows:
-            raise web.HTTPError(404, f"nobody has a mark for {question} of {assignment}")
+            self.gone(f"Nobody has points for {question} of {assignment} yet.")
+            return
         self.redirect(_address(self.base_url, rows[0].id, question))
 
 
-class Navigation(SubmissionNavigationHandler):
+class Navigation(_Page):
     """The way to the next and to the previous student, for the same question."""
 
-    def _submission_url(self, submission_id: str) -> str:
-        """Return the address of a submission."""
-        return _address(self.base_url, submission_id, self.get_argument("question", ""))
-
-    def _assignment_notebook_list_url(self, *_: str) -> str:
-        """Return where the first and the last one lead."""
-        return f"{self.base_url}/formgrader/manage_assignments"
+    @web.authenticated
+    @check_xsrf
+    @check_notebook_dir
+    def get(self, submission: str, action: str) -> None:
+        """Go there, or to the entrance if there is nobody else."""
+        name = self.get_argument("question", "")
+        with self.connect() as connection:
+            student = connection.execute(_student(submission)).one_or_none()
+            found = connection.scalars(_submissions(student.assignment, name)) if student else ()
+            places = list(found)
+        at = bisect(places, submission) if action == "next" else bisect_left(places, submission) - 1
+        if 0 <= at < len(places):
+            self.redirect(_address(self.base_url, places[at], name))
+        else:
+            self.redirect(f"{self.base_url}/formgrader/manage_assignments")
 
 
 class Marking(_Page):
@@ -181,8 +190,11 @@ class Marking(_Page):
         if not ran.is_file():
             self.gone("The notebook as it ran is not in this folder: it was graded into another.")
             return
-        cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
         places = [row.id for row in rows]
+        if submission not in places:
+            self.gone(f"Nobody has points for {question.name} yet: grade once more.")
+            return
+        cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
         self.show(
             "by_hand.html",
             problem_set=source.problem_set,

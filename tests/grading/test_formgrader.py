@@ -351,12 +351,13 @@ def test_points_and_a_comment_are_saved_on_the_way_to_the_next_student(
     page.keyboard.press("Control+Enter")
     page.wait_for_url(lambda url: url != before)
     assert entered(course, first) == (3.5, "Say <why>.")
-    if "question=q4" in page.url:
-        assert student_of(page) != first
-        page.go_back()
-        ready(page)
-        assert page.locator(".score").input_value() == "3.5"
-        assert page.locator(".comment").input_value() == "Say <why>."
+    ready(page)
+    assert "question=q4" in page.url
+    assert student_of(page) != first
+    page.go_back()
+    ready(page)
+    assert page.locator(".score").input_value() == "3.5"
+    assert page.locator(".comment").input_value() == "Say <why>."
     found = exported(course)[first]
     assert (found["q4"], found["message"]) == ("3.5", "")
     told = (course / "out" / "feedback" / first / "tiny.html").read_text(encoding="utf-8")
@@ -398,6 +399,27 @@ def test_a_mark_that_is_not_saved_keeps_one_on_the_page(
     go(page, "#next")
     assert entered(course, "s4")[0] == 3
     context.close()
+
+
+def test_everybody_comes_once_and_then_the_entrance_again(
+    page: Page, server: str, course: Path
+) -> None:
+    with Gradebook(f"sqlite:///{course / 'out' / 'gradebook.db'}") as book:
+        first = min(each.id for each in book.notebook_submissions("tiny", "tiny"))
+    page.goto(f"{server}/submissions/{first}/?question=q2")
+    seen = []
+    while page.title() != "Marking by hand":
+        ready(page)
+        seen.append(student_of(page))
+        assert page.locator(".left h1").inner_text() == "2 A function"
+        go(page, "#next")
+    assert sorted(seen) == sorted(PARAGRAPHS)
+    page.go_back()
+    for student in reversed(seen):
+        ready(page)
+        assert student_of(page) == student
+        go(page, "#previous")
+    assert page.title() == "Marking by hand"
 
 
 def test_a_submission_that_is_gone_or_a_folder_without_results_is_told(
