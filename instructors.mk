@@ -98,9 +98,9 @@ feedback-zips: $(GRADING)/.ready ## write the pages for students as zips for Can
 	@$(GRADING_RUN) -m grading feedback-zips $(ARGS)
 
 # JupyterLab with nbgrader's formgrader, in the folder where make grade has put its results.
+formgrader: export GRADE_OUT = $(OUT)
 formgrader: $(GRADING)/.ready ## mark paragraphs by hand in a browser: OUT=...
-	@$(GRADING_RUN) -c "import os, sys; sys.exit(not os.path.exists(os.path.join(sys.argv[1], 'nbgrader_config.py')) and 'OUT must be a folder that make grade has filled')" "$(OUT)"
-	cd "$(OUT)" && "$(abspath $(GRADING_RUN))" -m jupyter lab $(ARGS)
+	@$(GRADING_RUN) -m grading formgrader $(ARGS)
 
 grade-scheduler: $(GRADING)/.ready ## for large courses: give work to each grade-worker
 	$(GRADING_RUN) -m distributed.cli.dask_scheduler --port 8786 $(ARGS)

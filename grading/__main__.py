@@ -1,4 +1,4 @@
-"""The commands: ``python -m grading problem-sets``, ``grade``, ``export``, ``feedback-zips`` ….
+"""The commands: ``python -m grading problem-sets``, ``grade``, ``formgrader``, and others.
 
 The Makefile's targets of these names call them; what is not given as an option is taken from the
 environment, as `make` hands it over.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from grading.course import Order, export, feedback_zips, grade
 from grading.dry_run import dry_run
+from grading.gradebook import formgrader
 from grading.marking.expected import expected
 from grading.problem_set import problem_sets
 from grading.release import release
@@ -69,10 +70,12 @@ def parser() -> argparse.ArgumentParser:
     judge.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
     send = commands.add_parser("feedback-zips", help="write the pages for Canvas and Moodle")
+    by_hand = commands.add_parser("formgrader", help="mark by hand; the rest is for JupyterLab")
     for command in (tell, send):
         command.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this one")
-    for command in (mark, tell, send):
+    for command in (mark, tell, send, by_hand):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
+    for command in (mark, tell, send):
         command.add_argument("--roster", default=_given("ROSTER"), help="student_id,lms_id,name")
     for command in (mark, tell, send, judge):
         command.add_argument("--db", default=_given("DB"), help="a database in place of a file")
@@ -86,7 +89,9 @@ def _given(name: str) -> str | None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
-    given = parser().parse_args(arguments)
+    given, rest = parser().parse_known_args(arguments)
+    if rest and given.command != "formgrader":
+        parser().error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         if given.command == "problem-sets":
             for problem_set in problem_sets().values():
@@ -96,6 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name in [given.assignment] if given.assignment else problem_sets():
                 sys.stdout.write(f"{expected(given.student, name)}\n")
             return 0
+        if given.command == "formgrader":
+            formgrader.start(Path(_needed(given, "out")), rest)
         if given.command == "grade":
             return _grade(given)
         if given.command == "similarity":

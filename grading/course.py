@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from book.files import atomic_write
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook import autograded
-from grading.gradebook.book import Book, write_autograded, write_course
+from grading.gradebook.book import Book, write_autograded
+from grading.gradebook.formgrader import write_course
 from grading.intake.collection import Collection, collect
 from grading.intake.roster import Roster
 from grading.marking import distribute

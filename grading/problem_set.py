@@ -19,6 +19,8 @@ from typing import Literal
 import nbformat
 from nbformat import NotebookNode
 
+from grading.pictures import lifted
+
 Role = Literal["text", "locked", "identity", "answer", "check", "by hand"]
 
 SOURCE = Path(__file__).resolve().parent / "source"
@@ -76,6 +78,8 @@ class ProblemSet:
     digest: str = ""  # SHA-256 of the source notebook
     # the notebook as students get it, with nbgrader's metadata
     released: NotebookNode = field(compare=False, repr=False, default_factory=NotebookNode)
+    # the pictures of its texts, by the digests that the texts name
+    pictures: dict[str, str] = field(compare=False, repr=False, default_factory=dict)
 
     @cached_property
     def by_name(self) -> dict[str, Cell]:
@@ -109,8 +113,9 @@ def read(path: Path) -> ProblemSet:
     text = path.read_text(encoding="utf-8")
     source = nbformat.reads(text, as_version=4)
     student = released(source)
+    pictures: dict[str, str] = {}
     cells = tuple(
-        Cell(_name(cell, i), _role(cell), cell.cell_type, cell.source)
+        Cell(_name(cell, i), _role(cell), cell.cell_type, lifted(cell, cell.source, pictures))
         for i, cell in enumerate(student.cells)
     )
     questions = tuple(question for cell in source.cells for question in _questions(cell, path.stem))
@@ -118,7 +123,7 @@ def read(path: Path) -> ProblemSet:
     if unknown := [each.name for each in questions if each.name not in answers]:
         raise ValueError(f"{path.name} checks {unknown[0]}, but has no answer cell of that name")
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return ProblemSet(path.stem, cells, questions, digest, student)
+    return ProblemSet(path.stem, cells, questions, digest, student, pictures)
 
 
 def released(source: NotebookNode) -> NotebookNode:

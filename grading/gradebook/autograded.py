@@ -38,6 +38,10 @@ def notebook(problem_set: ProblemSet, shown: Sequence[ShownCell], notes: Sequenc
         }
         if each.kind == "code":
             cell |= {"execution_count": None, "outputs": list(each.outputs or ())}
+        elif each.pictures:
+            # as what they are declared is of no weight: the page looks for itself
+            pictures = each.pictures.items()
+            cell["attachments"] = {name: {"image/png": data} for name, data in pictures}
         cells.append(cell)
     whole = {
         "cells": cells,
@@ -71,4 +75,5 @@ def _cell(cell: dict[str, Any]) -> ShownCell:
         cell["source"],
         cell.get("outputs", ()) if ours["ran"] else None,
         ours["question"],
+        {name: kinds["image/png"] for name, kinds in cell.get("attachments", {}).items()},
     )

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from grading.late import Receipt
     from grading.problem_set import ProblemSet
 
-__all__ = ["Book", "Dropped", "database_url", "write_autograded", "write_course"]
+__all__ = ["Book", "Dropped", "database_url", "write_autograded"]
 
 CHECK = "_check"
 STATUSES = get_args(Status)
@@ -312,33 +312,6 @@ def write_autograded(out: Path, result: Result) -> Path:
     else:
         path.unlink(missing_ok=True)
     return path
-
-
-def write_course(out: Path, url: str, source: Path) -> Path:
-    """Write what formgrader needs besides the database: its settings and the source notebook.
-
-    ``jupyter lab`` has to be started in the course folder `out`. The address may hold a password,
-    so that nobody else may read the settings, ``nbgrader_config.py``, whose path is returned. The
-    copy of the source notebook shows formgrader that there is one.
-    """
-    address = database_url(url).render_as_string(hide_password=False)
-    settings = out / "nbgrader_config.py"
-    atomic_write(
-        settings,
-        '"""Settings of nbgrader: start jupyter lab in this folder to mark by hand."""\n\n'
-        "from pathlib import Path\n\n"
-        "from nbconvert.filters import clean_html, markdown2html\n\n"
-        "c = get_config()\n"
-        "# what students wrote may hold HTML, which must not run in the browser of who marks it\n"
-        "clean = {'markdown2html': lambda source: clean_html(markdown2html(source))}\n"
-        "c.HTMLExporter.filters = clean\n"
-        "c.CourseDirectory.root = str(Path(__file__).resolve().parent)\n"
-        f"c.CourseDirectory.db_url = {address!r}\n",
-        mode=0o600,
-    )
-    copy = out / "source" / source.stem / source.name
-    atomic_write(copy, source.read_text(encoding="utf-8"), mode=0o600)
-    return settings
 
 
 def _folder_name(what: str, name: str) -> str:

@@ -12,12 +12,13 @@ import json
 import re
 import warnings
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from grading.intake.sources import FILE_LIMIT
 from grading.names import shown
+from grading.pictures import lifted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -72,6 +73,8 @@ class Normalized:
     # plain text or number
     typed_id: str | None
     notes: tuple[str, ...]  # what was mended, for the feedback
+    # what pasted pictures are, by the digests that texts name: see `grading.pictures`
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ def normalize(notebook: bytes, problem_set: ProblemSet) -> Normalized:
     """
     document = _document(notebook)
     notes: list[str] = []
-    submitted = [_submitted_cell(cell, i) for i, cell in enumerate(_cells(document), 1)]
+    pictures: dict[str, str] = {}
+    submitted = [_submitted_cell(cell, i, pictures) for i, cell in enumerate(_cells(document), 1)]
     if sum(len(cell.source.encode("utf-8", "surrogatepass")) for cell in submitted) > SOURCES_LIMIT:
         raise Invalid(f"its cells are larger than {SOURCES_LIMIT // 1_000_000} MB together")
     if (language := _language(document)) not in ("", "python"):
@@ -119,7 +123,7 @@ def normalize(notebook: bytes, problem_set: ProblemSet) -> Normalized:
     if _contradicts(submitted, places, problem_set):
         raise Invalid(f"it is another problem set than {problem_set.name}{_title(submitted)}")
     notes += _recognized(submitted, places, problem_set)
-    return _assemble(submitted, places, problem_set, notes)
+    return replace(_assemble(submitted, places, problem_set, notes), pictures=pictures)
 
 
 # what came
@@ -173,7 +177,7 @@ def _list(holder: Any, name: str) -> list[Any]:
     return held
 
 
-def _submitted_cell(cell: Any, position: int) -> _SubmittedCell:
+def _submitted_cell(cell: Any, position: int, pictures: dict[str, str]) -> _SubmittedCell:
     """Return one cell, with its metadata believed as little as needed."""
     if not isinstance(cell, dict):
         raise Invalid(f"its cell {position} is not a cell")
@@ -183,6 +187,7 @@ def _submitted_cell(cell: Any, position: int) -> _SubmittedCell:
         source = "".join(source)
     if not isinstance(source, str):
         raise Invalid(f"the source of its cell {position} is not text")
+    source = lifted(cell, source, pictures)
     if len(source.encode("utf-8", "surrogatepass")) > SOURCE_LIMIT:
         raise Invalid(f"its cell {position} is larger than {SOURCE_LIMIT // 1_000_000} MB")
     return _SubmittedCell(kind, source, _grade_id(cell))

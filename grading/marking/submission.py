@@ -13,7 +13,8 @@ from grading.gradebook import autograded
 from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize
 from grading.marking import running
 from grading.marking.judging import BrokenCheckError, Judge
-from grading.problem_set import ProblemSet, Question
+from grading.pictures import used
+from grading.problem_set import TEXT_STUB, ProblemSet, Question
 from grading.reports import feedback
 from grading.results import Mark, Result, Status, Student, Submission
 from grading.sandbox import sandbox
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 TIME = re.compile(r"it took longer than [0-9.]+ s")
 NO_ANSWER = "no answer came out"
+UNTOUCHED = "nothing was written here beyond what was given out"
 OUR_FAULT = "Something failed on our side; your instructor has been told, and nothing is lost."
 
 
@@ -175,12 +177,23 @@ def _marked(
     }
     steps = running.plan(work.cells, problem_set.questions, identity, asked)
     ran = running.run(steps, conditions.limits, unsafe=conditions.unsafe)
+    untouched = _untouched(work.cells, problem_set)
     marks = tuple(
-        _mark(judge, question, ran, identity, asked) for question in problem_set.questions
+        _without_paragraph(question, untouched)
+        if question.by_hand
+        else _mark(judge, question, ran, identity, asked)
+        for question in problem_set.questions
     )
+    pictures = {**problem_set.pictures, **work.pictures}
     shown = tuple(
         feedback.ShownCell(
-            cell.name, cell.role, cell.kind, cell.source, ran.outputs.get(str(i)), cell.question
+            cell.name,
+            cell.role,
+            cell.kind,
+            cell.source,
+            ran.outputs.get(str(i)),
+            cell.question,
+            used(cell.source, pictures),
         )
         for i, cell in enumerate(work.cells)
     )
@@ -204,6 +217,29 @@ def _judge(problem_set: ProblemSet) -> Judge:
     return Judge.of(problem_set)
 
 
+def _untouched(cells: Iterable[WorkCell], problem_set: ProblemSet) -> set[str | None]:
+    """Return the questions in whose paragraph, and in cells added to it, nobody wrote anything."""
+    touched: dict[str | None, bool] = {}
+    for cell in cells:
+        if cell.role in ("by hand", "own"):
+            given = problem_set.by_name[cell.name].source if cell.name else ""
+            wrote = _own_words(cell.source) not in ([], _own_words(given))
+            touched[cell.question] = touched.get(cell.question, False) or wrote
+    return {question for question, wrote in touched.items() if not wrote}
+
+
+def _own_words(source: str) -> list[str]:
+    """Return the words of a paragraph without the line that asks for them."""
+    return source.replace(TEXT_STUB, "").split()
+
+
+def _without_paragraph(question: Question, untouched: set[str | None]) -> Mark:
+    """Return zero for a paragraph that nobody wrote; otherwise a person decides."""
+    if question.name in untouched:
+        return Mark(question.name, 0.0, question.points, UNTOUCHED)
+    return Mark(question.name, None, question.points)
+
+
 def _mark(
     judge: Judge,
     question: Question,
@@ -211,9 +247,7 @@ def _mark(
     student_id: str,
     asked: dict[str, dict[str, Any]],
 ) -> Mark:
-    """Return the mark of one question."""
-    if question.by_hand:
-        return Mark(question.name, None, question.points)
+    """Return the mark of one question that a program marks."""
     if question.name not in ran.answers:
         return Mark(question.name, 0.0, question.points, _why(question, ran))
     given = ran.answers[question.name]

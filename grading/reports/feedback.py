@@ -24,6 +24,7 @@ from markupsafe import Markup, escape
 from pygments import token
 from pygments.lexers.python import PythonLexer
 
+from grading.pictures import address
 from grading.reports.formulas import mathml
 from grading.results import Mark, Result, Status, Student
 
@@ -105,6 +106,8 @@ class ShownCell:
     # nothing can be said. They must come from before the first hidden check ran.
     outputs: Sequence[Mapping[str, Any]] | None = ()
     question: str | None = None  # the question it belongs to
+    # the pictures of its text in base64, by their digests: see `grading.pictures`
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def page(
     anchors = {cell.question for cell in cells if cell.question}
     rows = [_row(problem_set, mark, anchors) for mark in marks] if graded else []
     waiting = [mark for mark in marks if mark.points is None]
-    blocks, left_out = _blocks(cells if graded else (), {row.name: row for row in rows})
+    shown, left_out = blocks(cells if graded else (), {row.name: row for row in rows})
     return _template().render(
         title=problem_set.name.replace("_", " ").capitalize(),
         student=student,
@@ -172,7 +175,7 @@ def page(
         notes=[_words(note) for note in notes[:MOST_NOTES]],
         remarks=[_words(remark) for remark in remarks],
         notes_left_out=max(0, len(notes) - MOST_NOTES),
-        blocks=blocks,
+        blocks=shown,
         cells_left_out=left_out,
     )
 
@@ -216,20 +219,25 @@ def _safe(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-@cache
-def _template() -> Any:
-    """Return the template of the page."""
-    environment = Environment(
+def environment() -> Environment:
+    """Return what makes pages of templates: all text is made visible, and escaped."""
+    return Environment(
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_safe,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+@cache
+def _template() -> Any:
+    """Return the template of the page."""
+    made = environment()
     # the style sheet is ours
     style = Markup((HERE / "feedback.css").read_text(encoding="utf-8"))  # noqa: S704
-    environment.globals |= {"style": style, "given": GIVEN}
-    return environment.from_string((HERE / "feedback.html").read_text(encoding="utf-8"))
+    made.globals |= {"style": style, "given": GIVEN}
+    return made.from_string((HERE / "feedback.html").read_text(encoding="utf-8"))
 
 
 def _points(points: float) -> str:
@@ -282,7 +290,7 @@ def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
         verdict, words = "none", "no points"
     return Row(
         mark.question,
-        _title(problem_set, mark.question),
+        title(problem_set, mark.question),
         verdict,
         words,
         f"{points} of {_points(mark.maximum)}",
@@ -291,7 +299,7 @@ def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
     )
 
 
-def _title(problem_set: ProblemSet, question: str) -> Markup:
+def title(problem_set: ProblemSet, question: str) -> Markup:
     """Return the heading of a question's text without its points, or its name."""
     cell = problem_set.by_name.get(f"{question}_text")
     found = TITLE.match(cell.source) if cell else None
@@ -309,9 +317,9 @@ def _identifier(question: str) -> str:
     return "question-" + re.sub(r"[^\w-]", "-", question)
 
 
-def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
-    """Return the cells for the template, and how many had no more room."""
-    blocks: list[Block] = []
+def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
+    """Return the cells for a template, safe for any author, and how many had no more room."""
+    made: list[Block] = []
     size, texts, placed = 0, 0, set()
     for cell in cells:
         if cell.kind == "markdown" and cell.role not in GIVEN:
@@ -319,12 +327,12 @@ def _blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[B
         block = _block(cell, rows, formulas=cell.role in GIVEN or texts <= MOST_SET)
         size += len(block.body) + sum(len(text) for _, text in block.outputs)
         if size > LARGEST_PAGE:
-            return blocks, len(cells) - len(blocks)
+            return made, len(cells) - len(made)
         if cell.question in rows and cell.question not in placed:
             block.identifier = _identifier(str(cell.question))
             placed.add(cell.question)
-        blocks.append(block)
-    return blocks, 0
+        made.append(block)
+    return made, 0
 
 
 def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block:
@@ -350,7 +358,11 @@ def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
     if cell.kind == "code":
         return _code(source)
     if cell.kind == "markdown":
-        return _markdown(source, given=cell.role in GIVEN, formulas=formulas)
+        given = cell.role in GIVEN
+        if cell.pictures:
+            shows = _renderer(given=given, formulas=formulas, pictures=cell.pictures)
+            return Markup(shows(source))  # noqa: S704, see `_Renderer`
+        return _markdown(source, given=given, formulas=formulas)
     return Markup("<pre>{}</pre>").format(source)
 
 
@@ -382,14 +394,17 @@ def _kind(kind: Any) -> str:
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Renders Markdown without HTML, pictures, or links to anything but the web.
+    """Renders Markdown without HTML, and without links to anything but the web.
+
+    Of pictures only those are shown that the cell holds itself.
 
     Headings of the problem set's own text, `given`, are the page's headings. Without `formulas`
     their source is shown.
     """
 
-    def __init__(self, *, given: bool, formulas: bool) -> None:
+    def __init__(self, *, given: bool, formulas: bool, pictures: Mapping[str, str]) -> None:
         super().__init__(escape=True)
+        self._pictures = pictures
         self._given = given
         self._formulas = formulas
 
@@ -407,7 +422,11 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{text}</a>'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:  # noqa: ARG002
-        """Return the description of a picture; the picture is not loaded."""
+        """Return a picture of the cell's own; of any other the description, and none is loaded."""
+        data = self._pictures.get(url.removeprefix("attachment:"))
+        if data and (found := address(data)):
+            words = escape(html.unescape(TAG.sub("", text)) or "a picture")
+            return f'<img src="{found}" alt="{words}">'
         return (
             f'<span class="left-out">[picture, not shown: {text or "without a description"}]</span>'
         )
@@ -456,9 +475,14 @@ def _block_brackets(_: Any, found: re.Match[str], state: Any) -> int | None:
 
 @cache
 def _renders(*, given: bool, formulas: bool) -> mistune.Markdown:
-    """Return the renderer of Markdown."""
+    """Return the renderer of Markdown without pictures."""
+    return _renderer(given=given, formulas=formulas, pictures={})
+
+
+def _renderer(*, given: bool, formulas: bool, pictures: Mapping[str, str]) -> mistune.Markdown:
+    """Return a renderer of Markdown."""
     return mistune.create_markdown(
-        renderer=_Renderer(given=given, formulas=formulas),
+        renderer=_Renderer(given=given, formulas=formulas, pictures=pictures),
         plugins=["math", "table", "strikethrough", _brackets],
     )
 

@@ -25,8 +25,9 @@ from traitlets.config import Config
 
 from grading import problem_set
 from grading.gradebook import book as gradebook
-from grading.gradebook.book import CHANGED, Book, Dropped, write_autograded, write_course
+from grading.gradebook.book import CHANGED, Book, Dropped, write_autograded
 from grading.gradebook.database import PATIENCE, database_url
+from grading.gradebook.formgrader import write_course
 from grading.problem_set import ProblemSet
 from grading.results import Mark, Result, Student
 from tests.grading.postgres import empty_database, programs, server

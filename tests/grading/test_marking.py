@@ -65,9 +65,56 @@ def test_who_solves_everything_gets_everything_but_what_is_marked_by_hand() -> N
 def test_an_empty_notebook_gets_nothing_and_is_told_why() -> None:
     answers = {"q1": "", "q2": "", "q3": "", "q4": ""}
     result = marked(answers)
-    assert points(result) == {"q1": 0, "q2": 0, "q3": 0, "q4": None}
+    assert points(result) == {"q1": 0, "q2": 0, "q3": 0, "q4": 0}
     assert "variance" in message(result, "q1")
+    assert "nothing was written here" in message(result, "q4")
+    assert "nothing was written here" in result.feedback
     assert result.status == "graded"
+
+
+STUB = "*Your answer, in three to six sentences.*"
+
+
+@pytest.mark.parametrize(
+    ("given", "written", "points"),
+    [
+        (STUB, STUB, 0.0),
+        (STUB, "", 0.0),
+        (STUB, " \n\t\n", 0.0),
+        (STUB, f"\n{STUB}  \n", 0.0),
+        (STUB, "No.", None),
+        (STUB, f"{STUB}\n\nBecause of the spread.", None),
+        (STUB, "*Your answer*", None),
+        (STUB, "![](attachment:photo.png)", None),
+        (f"**Your view**\n\n{STUB}", "**Your view**", 0.0),
+        (f"**Your view**\n\n{STUB}", STUB, 0.0),
+        (f"**Your view**\n\n{STUB}", "**Your view**\n\nYes.", None),
+        ("", "", 0.0),
+        ("", "Yes.", None),
+        ("Write here:", "Write here:", 0.0),
+    ],
+)
+def test_a_paragraph_that_nobody_wrote_is_zero_and_any_other_waits(
+    given: str, written: str, points: float | None
+) -> None:
+    cells = [
+        dataclasses.replace(cell, source=given) if cell.name == "q4" else cell
+        for cell in TINY.cells
+    ]
+    problem_set = dataclasses.replace(TINY, cells=tuple(cells))
+    work = WorkCell("q4", "by hand", "markdown", written, "q4")
+    (question,) = [each for each in TINY.questions if each.by_hand]
+
+    def mark_of(*cells: WorkCell) -> float | None:
+        return marking._without_paragraph(question, marking._untouched(cells, problem_set)).points
+
+    assert mark_of(work) == points
+    # who answers in a cell of their own beside it has answered
+    own = WorkCell(None, "own", "markdown", "Because of the spread.", "q4")
+    assert mark_of(work, own) is None
+    assert mark_of(own, work) is None
+    assert mark_of(work, dataclasses.replace(own, source=" \n")) == points
+    assert mark_of(work, dataclasses.replace(own, question="q3")) == points
 
 
 def test_a_half_right_answer_earns_its_share() -> None:
