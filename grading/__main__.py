@@ -93,27 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rest and given.command != "formgrader":
         parser().error(f"unrecognized arguments: {' '.join(rest)}")
     try:
-        if given.command == "problem-sets":
-            for problem_set in problem_sets().values():
-                sys.stdout.write(f"{release(problem_set, given.to)}\n")
-            return 0
-        if given.command == "expected":
-            for name in [given.assignment] if given.assignment else problem_sets():
-                sys.stdout.write(f"{expected(given.student, name)}\n")
-            return 0
-        if given.command == "formgrader":
-            formgrader.start(Path(_needed(given, "out")), rest)
-        if given.command == "grade":
-            return _grade(given)
-        if given.command == "similarity":
-            lines = similarity.report(Path(_needed(given, "out")), given.assignment)
-            sys.stdout.write("\n".join(lines) + "\n")
-            return 0
-        if given.command == "items":
-            lines = items.report(Path(_needed(given, "out")), given.assignment, given.db)
-            sys.stdout.write("\n".join(lines) + "\n")
-            return 0
-        return _export(given, feedback_zips if given.command == "feedback-zips" else export)
+        return COMMANDS[given.command](given, rest)
     except (ValueError, OSError, RuntimeError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -168,6 +148,51 @@ def _export(given: argparse.Namespace, write: Callable[..., list[str]]) -> int:
         sys.stdout.write(f"{line}\n")
     return 0
 
+
+def _problem_sets(given: argparse.Namespace, _: list[str]) -> int:
+    """Write what students get."""
+    for problem_set in problem_sets().values():
+        sys.stdout.write(f"{release(problem_set, given.to)}\n")
+    return 0
+
+
+def _expected(given: argparse.Namespace, _: list[str]) -> int:
+    """Show what one student's answers should be."""
+    for name in [given.assignment] if given.assignment else problem_sets():
+        sys.stdout.write(f"{expected(given.student, name)}\n")
+    return 0
+
+
+def _similarity(given: argparse.Namespace, _: list[str]) -> int:
+    """Compare submissions with each other."""
+    lines = similarity.report(Path(_needed(given, "out")), given.assignment)
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _items(given: argparse.Namespace, _: list[str]) -> int:
+    """Say what became of each question."""
+    lines = items.report(Path(_needed(given, "out")), given.assignment, given.db)
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _formgrader(given: argparse.Namespace, rest: list[str]) -> int:
+    """Become JupyterLab, in which somebody marks by hand."""
+    formgrader.start(Path(_needed(given, "out")), rest)
+    return 0
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace, list[str]], int]] = {
+    "problem-sets": _problem_sets,
+    "expected": _expected,
+    "grade": lambda given, _: _grade(given),
+    "export": lambda given, _: _export(given, export),
+    "feedback-zips": lambda given, _: _export(given, feedback_zips),
+    "similarity": _similarity,
+    "items": _items,
+    "formgrader": _formgrader,
+}
 
 if __name__ == "__main__":
     sys.exit(main())
