@@ -25,6 +25,7 @@ from traitlets.config import Config
 
 from grading import problem_set
 from grading.gradebook import book as gradebook
+from grading.gradebook import by_hand as pages
 from grading.gradebook.book import CHANGED, Book, Dropped, write_autograded
 from grading.gradebook.database import PATIENCE, database_url
 from grading.gradebook.formgrader import write_course
@@ -757,6 +758,28 @@ def test_formgrader_works_in_the_course_folder(
     assert names == ["Example", "Example"]
     settings = tmp_path / "out {x}" / "nbgrader_config.py"
     assert stat.S_IMODE(settings.stat().st_mode) == 0o600
+
+
+def test_the_pages_for_marking_count_what_waits_and_go_on_in_one_order(
+    book: Book, url: str, the_set: ProblemSet
+) -> None:
+    book.record_many([graded(), graded(BOB, (1.0, 3.0, None))], "run")
+    book.record(emptied(graded(Student("s3", "", "Cleo Example")), "invalid"), "run")
+    by_hand(url, 3.0, "s2")
+    with book._engine.connect() as connection:
+        assert pages._statuses(connection, NAME) == {"graded": 2, "invalid": 1}
+        lines = {each.question.name: each for each in pages._lines(connection, the_set)}
+        assert [(each.marked, each.waiting) for each in lines.values()] == [(2, 0), (2, 0), (1, 1)]
+        means = [None if each.mean is None else float(each.mean) for each in lines.values()]
+        assert means == [1.5, 2.25, 3.0]
+        rows = connection.execute(pages._submissions(NAME, "q9")).all()
+        assert sorted(bool(row.waits) for row in rows) == [False, True]
+        assert {row.message for row in rows} == {"about q9"}
+        found = {connection.execute(pages._student(row.id)).one().student_id for row in rows}
+        assert found == {"s1", "s2"}
+        ids = [row.id for row in rows]
+        assert ids == sorted(ids)
+        assert ids == list(connection.scalars(pages._submissions(NAME, "q1")))
 
 
 def test_settings_with_a_password_are_for_their_owner_alone(tmp_path: Path) -> None:
