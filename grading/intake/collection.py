@@ -48,6 +48,8 @@ LATE = re.compile(r"(?:^|_)LATE$")
 STAMP = "timestamp.txt"
 """Where nbgrader writes when it collected a notebook."""
 ANONYMOUS = "participant"
+MOST_ASIDE = 19
+"""Files that are no notebooks, of which each has a line of its own."""
 UNMATCHED = "unmatched~"
 """Begins the identifier of whom the roster does not list; no roster can have one like it."""
 
@@ -216,6 +218,7 @@ class _Planner:
         self.assignments = {composed(each).casefold(): each for each in assignments}
         self.read = read
         self.notes: list[str] = []
+        self.aside: list[str] = []  # files that are no notebooks
         self.notebooks: defaultdict[str, list[_Found]] = defaultdict(list)
         self.others: defaultdict[str, list[_Found]] = defaultdict(list)
         # Moodle calls its zip after the assignment
@@ -247,6 +250,9 @@ class _Planner:
                 self.notes.append(f"{file.origin}: not one of the problem sets asked for")
             else:
                 self.notebooks[found.student.student_id.casefold()].append(found)
+        self.notes += self.aside[:MOST_ASIDE]
+        if (more := len(self.aside) - MOST_ASIDE) > 0:
+            self.notes.append(f"and {more} more files that are not notebooks")
 
     def _is_nbgraders(self, path: tuple[str, ...]) -> bool:
         """Return whether a path is ``<student>/<assignment>/<notebook>``."""
@@ -263,7 +269,7 @@ class _Planner:
         """Note a file that is not a notebook."""
         is_zip = found.file.parts[-1].casefold().endswith(".zip")
         what = "a zip within, which was not opened" if is_zip else "not a notebook"
-        self.notes.append(f"{found.file.origin}: {what}")
+        self.aside.append(f"{found.file.origin}: {what}")
         self.others[found.student.student_id.casefold()].append(found)
 
     def _folders_around(self, paths: list[tuple[str, ...]]) -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from grading.intake.sources import FILE_LIMIT
+from grading.intake.sources import FILE_LIMIT, PARTS_LIMIT
 from grading.names import shown
 from grading.pictures import lifted
 
@@ -30,8 +30,6 @@ SOURCES_LIMIT = 5_000_000
 SOURCE_LIMIT = 1_000_000
 """Bytes of one cell."""
 CELLS_LIMIT = 2_000
-PARTS_LIMIT = 1_000_000
-"""Lists and dictionaries in the JSON, of which each costs memory."""
 IDENTITY_LIMIT = 2_000
 """Characters of an identity cell that is still read."""
 SIMILAR = 0.5
@@ -40,6 +38,7 @@ FILLED_IN = ("identity", "answer", "by hand")
 TYPED = "student_id"
 ASSIGNED = re.compile(rf"^{TYPED}\b[^=\n]*=(?!=)", re.MULTILINE)
 TITLE = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
+MAGIC = re.compile(r"[%!]")
 PLACEHOLDER = "# your code here"
 UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 
@@ -366,6 +365,7 @@ def _assemble(
     typed_id: str | None = ""
     for cell in problem_set.cells:
         question, following = questions[cell.name]
+        added: list[WorkCell] = []
         copies = [submitted[i] for i in places.get(cell.name, [])]
         if cell.role in FILLED_IN:
             *earlier, source = _filled_in(cell, copies, notes)
@@ -375,14 +375,57 @@ def _assemble(
             changed = [
                 each for each in copies if each.tidy != _tidy(source) or each.kind != cell.kind
             ]
+            more = [_added(cell, each) for each in changed if cell.role == "locked"]
+            added = [WorkCell(None, "own", "code", each, question) for each in more if each]
             if cell.role != "text" and (changed or not copies):
                 what = "changed" if copies else "missing"
-                notes.append(f"the cell {cell.name} was {what}; the original one was used")
+                also = ", and what was added to it ran after it" if added else ""
+                notes.append(f"the cell {cell.name} was {what}; the original one was used{also}")
         if cell.role == "identity":
             typed_id = _typed_id(source)
         cells.append(WorkCell(cell.name, cell.role, cell.kind, source, question))
+        cells += added
         cells += [_own_cell(submitted[i], following) for i in own[cell.name]]
     return Normalized(tuple(cells), typed_id, tuple(notes))
+
+
+def _added(cell: Cell, copy: _SubmittedCell) -> str:
+    """Return what a student added to a given cell of code, without what was changed in it.
+
+    These are magics, and statements that give no other meaning to a name of the given cell.
+    """
+    if cell.kind != "code" or copy.kind != "code":
+        return ""
+    lines = copy.source.split("\n")
+    magics = [line for line in lines if MAGIC.match(line) and line not in cell.source]
+    plain = "\n".join("" if MAGIC.match(line) else line for line in lines)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            given, came = ast.parse(cell.source).body, ast.parse(plain).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "\n".join(magics)
+    known = {ast.dump(node) for node in given}
+    names = {name for node in given for name in _bound(node)}
+    new = [
+        ast.get_source_segment(plain, node) or ""
+        for node in came
+        if ast.dump(node) not in known and names.isdisjoint(_bound(node))
+    ]
+    return "\n".join(magics + new)
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """Return the names to which a statement at the top of a cell gives a meaning."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(each.asname or each.name).partition(".")[0] for each in node.names}
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    return {
+        each.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del)
+    }
 
 
 def _questions(problem_set: ProblemSet) -> dict[str, tuple[str | None, str | None]]:

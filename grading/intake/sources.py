@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import zipfile
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
     Reader = Callable[["File"], Content]
 
 FILE_LIMIT = 20_000_000
+"""Bytes of one notebook; of one that is larger the outputs are dropped first."""
+READ_LIMIT = 100_000_000
 """Bytes of one notebook, outputs and all."""
+PARTS_LIMIT = 1_000_000
+"""Lists and dictionaries in the JSON, of which each costs memory."""
 TOTAL_LIMIT = 100_000_000_000
 """Bytes of all files that would be read."""
 COUNT_LIMIT = 200_000
@@ -30,6 +35,7 @@ COUNT_LIMIT = 200_000
 RATIO_LIMIT = 500
 """How many times smaller compressed than not, for what is larger than `RATIO_FLOOR`."""
 RATIO_FLOOR = 1_000_000
+TOO_LARGE = f"the file is larger than {FILE_LIMIT // 1_000_000} MB, even without its outputs"
 NOTEBOOK = ".ipynb"
 IGNORED_FOLDERS = frozenset({"__MACOSX", ".ipynb_checkpoints", ".git", "__pycache__"})
 IGNORED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "timestamp.txt"})
@@ -67,15 +73,31 @@ def content(raw: bytes) -> Content:
     if not raw:
         return None, ("invalid", "the file is empty")
     if len(raw) > FILE_LIMIT:
-        return None, ("invalid", f"the file is larger than {FILE_LIMIT // 1_000_000} MB")
+        raw = _without_outputs(raw)
+    if len(raw) > FILE_LIMIT:
+        return None, ("invalid", TOO_LARGE)
     return raw, None
+
+
+def _without_outputs(raw: bytes) -> bytes:
+    """Return a notebook without what its cells showed; anything else as it came."""
+    if len(raw) > READ_LIMIT or raw.count(b"[") + raw.count(b"{") > PARTS_LIMIT:
+        return raw
+    try:
+        document = json.loads(raw)
+        sheets = [document, *document.get("worksheets", [])]
+        for cell in [cell for sheet in sheets for cell in sheet.get("cells", [])]:
+            cell["outputs"] = []
+        return json.dumps(document).encode()
+    except (ValueError, RecursionError, TypeError, AttributeError):
+        return raw
 
 
 def check_amount(files: list[File], what: str) -> list[File]:
     """Return the files, or say that they are too many or too large to be submissions."""
     if len(files) > COUNT_LIMIT:
         raise ValueError(f"{what}: {len(files)} files came; wanted at most {COUNT_LIMIT}")
-    total = sum(file.size for file in files if file.is_notebook and file.size <= FILE_LIMIT)
+    total = sum(file.size for file in files if file.is_notebook and file.size <= READ_LIMIT)
     if total > TOTAL_LIMIT:
         raise ValueError(f"{what}: {total} bytes of notebooks came; wanted at most {TOTAL_LIMIT}")
     return files
@@ -134,7 +156,7 @@ class Folder:
             with os.fdopen(descriptor, "rb") as opened:
                 if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                     return None, ("needs-review", "something that is not a file came")
-                return content(opened.read(FILE_LIMIT + 1))
+                return content(opened.read(READ_LIMIT + 1))
         except OSError as error:
             return None, ("needs-review", f"the file could not be read: {error.strerror}")
 
@@ -188,7 +210,7 @@ class Zip:
             def read(file: File) -> Content:
                 try:
                     with archive.open(file.key) as entry:
-                        return content(entry.read(FILE_LIMIT + 1))
+                        return content(entry.read(READ_LIMIT + 1))
                 except (
                     zipfile.BadZipFile,
                     zlib.error,
@@ -238,8 +260,8 @@ def _entry_trouble(entry: zipfile.ZipInfo) -> tuple[Status, str] | None:
             "needs-review",
             f"the zip packs the file by method {entry.compress_type}, not read here",
         )
-    if entry.file_size > FILE_LIMIT:
-        return "invalid", f"the file is larger than {FILE_LIMIT // 1_000_000} MB"
+    if entry.file_size > READ_LIMIT:
+        return "invalid", TOO_LARGE
     if entry.file_size > max(RATIO_FLOOR, RATIO_LIMIT * entry.compress_size):
         return "needs-review", f"the zip packs the file more than {RATIO_LIMIT} times smaller"
     return None

@@ -93,8 +93,8 @@ def _wanted(stub: str) -> list[str]:
 
     Examples
     --------
-    >>> _wanted("STEPS = 30\nwithin = None\n\n\ndef f(x):\n    'Return.'\n    # your code here")
-    ['within', 'f']
+    >>> _wanted("STEPS = 30\na, b = None, None\n\n\ndef f(x):\n    'Return.'\n    # your code here")
+    ['a', 'b', 'f']
     """
     names = []
     for node in ast.parse(stub).body:
@@ -103,6 +103,9 @@ def _wanted(stub: str) -> list[str]:
                 names.append(name)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=None)):
                 names.append(name)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = zip(targets, values, strict=True)
+                names += [name.id for name, value in pairs if ast.unparse(value) == "None"]
     return names
 
 

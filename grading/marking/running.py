@@ -47,6 +47,7 @@ class Step:
     does: sandbox.Execute | sandbox.Collect  # what is done; its key is unique
     question: str | None  # the question it belongs to
     cell: int | None = None  # the position of the cell that it runs, for the first time or again
+    scratch: bool = False  # whether it is a student's own cell behind all questions
 
     @property
     def collects(self) -> bool:
@@ -81,9 +82,10 @@ def plan(
     the first time has its position as its key, an answer its question.
     """
     checked = {each.name: each for each in questions if not each.by_hand}
+    last = max((i for i, cell in enumerate(cells) if cell.role != "own"), default=0)
     steps: list[Step] = []
     for i, cell in enumerate(cells):
-        steps += _runs(i, cell, student_id, str(i))
+        steps += [replace(step, scratch=i > last) for step in _runs(i, cell, student_id, str(i))]
         question = checked.get((cell.name or "").removesuffix(CHECK))
         if cell.role == "check" and question and not question.asks:
             steps.append(_collect(question, {}))
@@ -116,14 +118,14 @@ def _once_more(cells: Sequence[WorkCell], question: str) -> list[int]:
     """Return the cells that run once more before a question's function is called."""
     end = max((i for i, cell in enumerate(cells) if cell.name == question + CHECK), default=0)
     before = [i for i in range(end) if cells[i].kind == "code" and cells[i].role != "check"]
-    names = set().union(*(_names(cells[i]) for i in before)) if before else set()
+    known = set().union(*(names(cells[i]) for i in before)) if before else set()
     later = [cell for cell in cells[end + 1 :] if cell.kind == "code" and cell.role != "check"]
-    if any(names & _names(cell) for cell in later):
+    if any(known & names(cell) for cell in later):
         return before
     return [i for i in before if cells[i].question == question]
 
 
-def _names(cell: WorkCell) -> set[str]:
+def names(cell: WorkCell) -> set[str]:
     """Return the names that a cell may bind; in given cells, functions have names of their own."""
     source = INDENTED.sub("", cell.source) if cell.role == "locked" else cell.source
     parts = [part for way in (ASSIGNED, DEFINED, LOOPED) for part in way.findall(source)]
@@ -135,8 +137,9 @@ def run(
 ) -> Ran:
     """Run every step, and run the rest again without a cell that ends the program.
 
-    The time of all restarts together is limited as well. If a step ran more than once, its first
-    output is kept. For `unsafe` see `sandbox.run`.
+    The time of all restarts together is limited as well, but for half of it more where only cells
+    behind all questions stand between a function and its calls. If a step ran more than once, its
+    first output is kept. For `unsafe` see `sandbox.run`.
     """
     limits = limits or sandbox.Limits()
     ran, left, ends = Ran(), list(steps), Counter[str]()
@@ -156,8 +159,13 @@ def run(
             stopped, found = greedy, _until(greedy, left, found)
         _add(ran, found, stopped)
         if stopped is None:
-            break
+            return ran
         left = _without(left, stopped, ran, ends)
+    if any(step.scratch for step in left) and any(step.collects for step in left):
+        # what was tried out behind all questions took the time that the answers needed
+        within = replace(limits, wall_seconds=limits.wall_seconds / 2)
+        wanted = [step.does for step in left if not step.scratch]
+        _add(ran, sandbox.run(wanted, within, unsafe=unsafe), None)
     return ran
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,14 @@ from grading.results import Mark, Result, Status, Student, Submission
 from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 TIME = re.compile(r"it took longer than [0-9.]+ s")
 NO_ANSWER = "no answer came out"
+MISSING = re.compile(r"name '(\w+)' is not defined")
+MODULE = re.compile(r"No module named '([\w.]+)'|import of ([\w.]+) halted")
+IN_LINE = re.compile(r" \([^()]*line (\d+)\)$")
+LONGEST_CAUSE = 300
 UNTOUCHED = "nothing was written here beyond what was given out"
 OUR_FAULT = "Something failed on our side; your instructor has been told, and nothing is lost."
 
@@ -181,7 +185,7 @@ def _marked(
     marks = tuple(
         _without_paragraph(question, untouched)
         if question.by_hand
-        else _mark(judge, question, ran, identity, asked)
+        else _mark(judge, question, ran, work.cells, identity, asked)
         for question in problem_set.questions
     )
     pictures = {**problem_set.pictures, **work.pictures}
@@ -244,14 +248,66 @@ def _mark(
     judge: Judge,
     question: Question,
     ran: running.Ran,
+    cells: Sequence[WorkCell],
     student_id: str,
     asked: dict[str, dict[str, Any]],
 ) -> Mark:
-    """Return the mark of one question that a program marks."""
+    """Return the mark of one question that a program marks, with the cause of what is wrong."""
+    cause = _cause(question.name, ran, cells)
     if question.name not in ran.answers:
-        return Mark(question.name, 0.0, question.points, _why(question, ran))
+        return Mark(question.name, 0.0, question.points, cause or _why(question, ran))
     given = ran.answers[question.name]
-    return judge.judge(question, given, student_id, asked[question.name])
+    found = judge.judge(question, given, student_id, asked[question.name])
+    if cause and found.points is not None and found.points < found.maximum:
+        return replace(found, message=f"{cause}; so {found.message}")
+    return found
+
+
+def _cause(question: str, ran: running.Ran, cells: Sequence[WorkCell]) -> str:
+    """Return what stopped the first cell of a question that was stopped, or nothing.
+
+    It is what the cell showed when it ran in its place, before any hidden input was there. A name
+    that is missing because an earlier cell failed is that cell's fault.
+    """
+    errors = {i: found for i, _ in enumerate(cells) if (found := _error(ran.outputs.get(str(i))))}
+    for i, (name, value) in errors.items():
+        if cells[i].question != question or cells[i].role not in ("answer", "own"):
+            continue
+        missing = MISSING.search(value) if name == "NameError" else None
+        for earlier in range(i):
+            if missing and earlier in errors and missing[1] in running.names(cells[earlier]):
+                return f"an earlier cell stopped: {_told(*errors[earlier])}"
+        return f"your code stopped: {_told(name, value)}"
+    return ""
+
+
+def _error(outputs: Sequence[Mapping[str, Any]] | None) -> tuple[str, str] | None:
+    """Return the name and the text of the exception that a cell showed."""
+    for each in outputs or ():
+        if each.get("output_type") == "error":
+            return str(each.get("ename")), str(each.get("evalue"))
+    return None
+
+
+def _told(name: str, value: str) -> str:
+    """Return an exception in words.
+
+    Examples
+    --------
+    >>> _told("SyntaxError", "'[' was never closed (2063801.py, line 2)")
+    "SyntaxError in line 2: '[' was never closed"
+    >>> _told("ModuleNotFoundError", "No module named 'pandas'")
+    '`pandas` is not there when this is marked'
+    """
+    if name == running.OUT_OF_TIME:
+        return running.LATE
+    if name == "MemoryError":
+        return running.GREEDY
+    if name == "ModuleNotFoundError" and (found := MODULE.search(value)):
+        return f"`{found[1] or found[2]}` is not there when this is marked"
+    if found := IN_LINE.search(value):
+        return f"{name} in line {found[1]}: {value[: found.start()]}"
+    return f"{name}: {value}"[:LONGEST_CAUSE]
 
 
 def _why(question: Question, ran: running.Ran) -> str:

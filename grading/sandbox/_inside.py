@@ -26,6 +26,9 @@ TEXT = 64_000
 IMAGES = 1_000_000
 TRACEBACK = 20_000
 MOST_OUTPUTS = 200
+NEEDLESS = ("matplotlib", "config", "load_ext", "reload_ext")
+INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
+INLINE = "module://matplotlib_inline.backend_inline"
 LEFT_OUT = "\n[what the cell wrote beyond this is left out]\n"
 
 
@@ -153,6 +156,7 @@ class Runner:
         self.outputs.clear()
         try:
             with self:
+                keep_backend(self.outputs, source)
                 self.shell.run_cell(source, store_history=True)
         except BaseException as error:  # noqa: BLE001, an interrupt that came late, or anything
             self.outputs.error(type(error).__name__, "", [])
@@ -208,6 +212,29 @@ class Runner:
             raise OutOfTime(f"this cell ran longer than {self.seconds:g} s")
 
 
+def keep_backend(outputs: Outputs, source: str) -> None:
+    """Let a backend of Matplotlib that is not here end no cell: the one that is here stays."""
+    if "matplotlib" not in source:
+        return
+    import matplotlib as mpl
+
+    use = mpl.use
+    if getattr(use, "keeps", False):
+        return
+
+    def careful(backend: str, *, force: bool = True) -> None:
+        import matplotlib.pyplot  # noqa: F401, ICN001, with it a backend is tried at once
+
+        try:
+            use(backend, force=force)
+        except (ImportError, ValueError):
+            use(INLINE)
+            outputs.write("stderr", f"left out: the backend {backend} is not here\n")
+
+    careful.keeps = True
+    mpl.use = careful
+
+
 def make_shell(outputs: Outputs) -> Any:
     """Return an IPython shell that shows everything in `outputs` and keeps nothing on disk."""
     from IPython.core.interactiveshell import InteractiveShell
@@ -216,7 +243,7 @@ def make_shell(outputs: Outputs) -> Any:
 
     results, displays = make_displays(outputs)
 
-    class Shell(InteractiveShell):
+    class Shell(make_forgiving(InteractiveShell, outputs)):
         """IPython without a terminal, a kernel, a profile or a history."""
 
         displayhook_class = Type(results)
@@ -245,6 +272,39 @@ def make_shell(outputs: Outputs) -> Any:
     shell.display_formatter.active_types = ["text/plain", "image/png"]
     shell.user_ns["exit"] = shell.user_ns["quit"] = shell.ask_exit
     return shell
+
+
+def make_forgiving(shell: type, outputs: Outputs) -> type:
+    """Return a shell in which a magic that is not here, or shows nothing here, ends no cell."""
+
+    def leave_out(what: str) -> None:
+        outputs.write("stderr", f"left out: {what.strip()} is not here when this is marked\n")
+
+    class Forgiving(shell):
+        """Leaves out what a notebook elsewhere needs for its display or its packages."""
+
+        def run_line_magic(self, name: str, line: str, *further: Any, **options: Any) -> Any:
+            """Run a magic; one for display or packages that is not here ends no cell."""
+            if self.find_line_magic(name) is None or name in INSTALLERS:
+                return leave_out(f"%{name}")
+            if name not in NEEDLESS:
+                return super().run_line_magic(name, line, *further, **options)
+            try:
+                return super().run_line_magic(name, line, *further, **options)
+            except Exception:  # noqa: BLE001, whatever a display or a package raises
+                if name == "matplotlib":
+                    super().run_line_magic(name, "inline")
+                return leave_out(f"%{name} {line}")
+
+        def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
+            """Run a magic of a whole cell; where it is not here, the cell runs without it."""
+            if self.find_cell_magic(name) is None:
+                leave_out(f"%%{name}")
+                self.run_cell(cell, store_history=False)
+                return None
+            return super().run_cell_magic(name, line, cell)
+
+    return Forgiving
 
 
 def make_displays(outputs: Outputs) -> tuple[type, type]:

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 TEXT = 65_536
@@ -22,10 +23,11 @@ PNG = b"\x89PNG\r\n\x1a\n"
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\t\n\r\x20-\x7e\xa0-\U0010ffff]")
 
 
-def clean_text(text: Any, most: int = TEXT) -> str:
+def clean_text(text: Any, most: int = TEXT, paths: Sequence[str] = ()) -> str:
     r"""Return `most` characters of a text without control characters and lone surrogates.
 
-    UTF-8 can encode it. Anything but a text counts as empty.
+    UTF-8 can encode it. Anything but a text counts as empty. Folders of the machine that grades,
+    `paths`, are left out of it.
 
     Examples
     --------
@@ -34,16 +36,19 @@ def clean_text(text: Any, most: int = TEXT) -> str:
     """
     if type(text) is not str:
         return ""
-    return ESCAPES.sub("", text[:most]).encode("utf-8", "replace").decode()
+    clean = ESCAPES.sub("", text[:most]).encode("utf-8", "replace").decode()
+    for path in paths:
+        clean = clean.replace(f"{path}/", "").replace(path, "python")
+    return clean
 
 
-def clean_outputs(claimed: Any) -> list[dict[str, Any]]:
+def clean_outputs(claimed: Any, paths: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return the outputs that the sandbox claims for one cell, in nbformat's form.
 
     What is malformed or of another kind is left out, and so is what exceeds 64 KiB of text, 32 KiB
-    of tracebacks, 1 MiB of images, or 200 outputs.
+    of tracebacks, 1 MiB of images, or 200 outputs. For `paths` see `clean_text`.
     """
-    cleaner = _Cleaner()
+    cleaner = _Cleaner(paths)
     if type(claimed) is list:
         for output in claimed[:MOST_OUTPUTS]:
             if type(output) is dict:
@@ -54,7 +59,8 @@ def clean_outputs(claimed: Any) -> list[dict[str, Any]]:
 class _Cleaner:
     """Collects clean outputs and counts what they take."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: Sequence[str] = ()) -> None:
+        self.paths = paths
         self.outputs: list[dict[str, Any]] = []
         self.text_left = TEXT
         self.tracebacks_left = TRACEBACKS
@@ -98,20 +104,20 @@ class _Cleaner:
         lines = output.get("traceback")
         traceback = []
         for line in lines[:1000] if type(lines) is list else []:
-            traceback.append(clean_text(line, self.tracebacks_left))
+            traceback.append(clean_text(line, self.tracebacks_left, self.paths))
             self.tracebacks_left -= len(traceback[-1])
         self.outputs.append(
             {
                 "output_type": "error",
                 "ename": clean_text(output.get("ename"), 200),
-                "evalue": clean_text(output.get("evalue"), 2000),
+                "evalue": clean_text(output.get("evalue"), 2000, self.paths),
                 "traceback": traceback,
             }
         )
 
     def _text(self, text: Any) -> str:
         """Return a clean text, as far as there is room for it."""
-        text = clean_text(text, self.text_left)
+        text = clean_text(text, self.text_left, self.paths)
         self.text_left -= len(text)
         return text
 

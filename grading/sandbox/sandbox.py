@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 INSIDE = ("_inside.py", "_wire.py")
-# modules of the project that may be installed beside the packages that a submission needs
-ABSENT = ("attnbook", "attnlib", "grading")
+# modules that may be installed beside the packages that a submission needs: those of the project,
+# and nbgrader, which brings a gradebook to test itself with
+ABSENT = ("attnbook", "attnlib", "grading", "nbgrader")
 INTERVAL = 0.05
 # for an interrupted cell to show its traceback, on a machine with much to do
 START_SECONDS = 60.0
@@ -161,11 +162,11 @@ def _take(step: Execute | Collect, sandbox: _Sandbox, result: Run) -> None:
     """Take one step and keep what it gives."""
     request = {"source": step.source}
     if isinstance(step, Execute):
-        result.outputs[step.key] = clean_outputs(sandbox.ask(request).get("outputs"))
+        result.outputs[step.key] = clean_outputs(sandbox.ask(request).get("outputs"), _own_paths())
         return
     reply = sandbox.ask({**request, "inputs": encode(step.inputs)})
     if "answer" not in reply:
-        words = clean_text(reply.get("failed"), 2000)
+        words = clean_text(reply.get("failed"), 2000, _own_paths())
         result.failures[step.key] = words or "there is no answer"
         return
     try:
@@ -525,6 +526,7 @@ def _environment(home: str) -> dict[str, str]:
         "IPYTHONDIR": f"{home}/.ipython",
         "MPLCONFIGDIR": f"{home}/.matplotlib",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "PIP_RETRIES": "0",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -577,6 +579,17 @@ def _help() -> str:
     """Return what this machine's bubblewrap says that it can do."""
     command = ["bwrap", "--help"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+@cache
+def _own_paths() -> tuple[str, ...]:
+    """Return the folders of this machine that a traceback may name, the longest first.
+
+    Python itself is bound where it is. What every machine has in the same place tells nothing.
+    """
+    real = Path(os.path.realpath(sys.executable))
+    found = {str(real.parent.parent), sys.base_prefix, sys.prefix, str(HERE.parent.parent)}
+    return tuple(sorted(found - {"/", "/usr", "/usr/local"}, key=len, reverse=True))
 
 
 @cache

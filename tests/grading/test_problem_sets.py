@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
 from grading.sandbox._wire import Unusable
+from grading.sandbox.sandbox import Limits
 from tests.grading.trial import (
     SETS,
     STUDENT,
@@ -325,3 +326,45 @@ def leaves(value: Any) -> Iterator[float]:
         yield from map(float, value.ravel())
     elif isinstance(value, int | float):
         yield float(value)
+
+
+@pytest.mark.parametrize("assignment", SETS)
+def test_students_are_told_the_limits_that_hold(assignment: str) -> None:
+    limits = Limits()
+    (rule,) = re.findall(
+        r"A cell that takes longer .*? in all\.", notebook(assignment).cells[0].source
+    )
+    told = [float(each) for each in re.findall(r"[\d.]*\d", rule)]
+    assert told == [
+        limits.cell_seconds,
+        limits.wall_seconds,
+        limits.cpu_seconds,
+        limits.memory_bytes / 1e9,
+    ]
+
+
+class Renamed(ast.NodeTransformer):
+    """Calls the arguments of every function otherwise."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        parts = list(ast.walk(node))
+        names = {each.arg for each in parts if isinstance(each, ast.arg)}
+        for each in parts:
+            if isinstance(each, ast.arg):
+                each.arg = f"my_{each.arg}"
+            elif isinstance(each, ast.Name) and each.id in names:
+                each.id = f"my_{each.id}"
+        return node
+
+
+@pytest.mark.parametrize(("assignment", "question"), QUESTIONS)
+def test_arguments_may_be_called_otherwise_than_in_the_statement(
+    assignment: str, question: str
+) -> None:
+    tree = ast.parse(solution(assignment, question))
+    if not any(isinstance(node, ast.FunctionDef) and node.args.args for node in tree.body):
+        assert not problem_set(assignment).by_name[question].source.startswith("def ")
+        return
+    renamed = ast.unparse(Renamed().visit(tree))
+    assert "my_" in renamed
+    assert Trial(assignment, question, renamed).outcome().earned == 1
