@@ -339,8 +339,9 @@ DOCUMENTS = (
            status="invalid", says="not a notebook"),
     Attack("cells-no-cells", "Cells that are none are invalid.",
            lambda: b'{"nbformat": 4, "cells": [null, 3]}', status="invalid"),
-    Attack("file-too-large", "More than twenty megabytes are not read.",
-           lambda: b" " * 20_000_001 + b"{}", status="invalid", says="larger than 20 MB"),
+    Attack("file-too-large", "More than twenty megabytes besides outputs are not read.",
+           lambda: b'{"cells": [], "more": "' + b"a" * 20_000_001 + b'"}',
+           status="invalid", says="larger than 20 MB"),
     Attack("pages-slow-to-write", "Text that a renderer takes long for is shown all the same.",
            edited("pages-slow-to-write", rendered_slowly)),
 )  # fmt: skip

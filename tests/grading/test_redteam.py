@@ -586,7 +586,7 @@ def zipped(tmp_path_factory: pytest.TempPathFactory) -> Course:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("examplea_100_1_tiny.ipynb", fine)
         archive.writestr("exampleb_101_2_tiny.ipynb", b" " * 19_000_000)
-        archive.writestr("examplec_102_3_tiny.ipynb", b" " * 30_000_000)
+        archive.writestr("examplec_102_3_tiny.ipynb", b" " * 101_000_000)
         archive.writestr(link, "/etc/passwd")
         archive.writestr("../../examplee_104_4_tiny.ipynb", fine)
         archive.writestr(OUTSIDE, fine)
