@@ -16,7 +16,8 @@ from grading.course import Order, export, feedback_zips, grade
 from grading.dry_run import dry_run
 from grading.gradebook import formgrader
 from grading.marking.expected import expected
-from grading.problem_set import problem_sets
+from grading.problem_set import SOURCE, problem_sets
+from grading.rehearsal import faults
 from grading.release import release
 from grading.reports import items, similarity
 
@@ -150,7 +151,10 @@ def _export(given: argparse.Namespace, write: Callable[..., list[str]]) -> int:
 
 
 def _problem_sets(given: argparse.Namespace, _: list[str]) -> int:
-    """Write what students get."""
+    """Write what students get, unless a problem set has a fault."""
+    wrong = [each for path in sorted(SOURCE.glob("*/*.ipynb")) for each in faults(path)]
+    if wrong:
+        raise ValueError("\n".join([*wrong, "nothing was written"]))
     for problem_set in problem_sets().values():
         sys.stdout.write(f"{release(problem_set, given.to)}\n")
     return 0

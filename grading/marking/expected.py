@@ -42,7 +42,7 @@ def _answers(problem_set: ProblemSet, path: Path, student: str) -> Iterator[str]
     """Yield a paragraph for each question, in the order of the notebook."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     cells = nbformat.read(path, as_version=4).cells
-    with _no_screen():
+    with no_screen():
         for cell in cells:
             marks = cell.metadata.get("nbgrader", {})
             name = marks.get("grade_id", "")
@@ -72,7 +72,7 @@ def _run(code: str, where: str, namespace: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _no_screen() -> Iterator[None]:
+def no_screen() -> Iterator[None]:
     """Draw figures without a screen, and let `plt.show` leave them open until the end."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
