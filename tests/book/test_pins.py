@@ -182,7 +182,14 @@ def test_readers_and_tests_have_an_environment_each() -> None:
         (("test", "lint"), "TEST", "requirements-dev.txt"),
     ):
         folders = {"VENV": "other", "TEST": "another", own: "new"}
-        said = run("make", "-n", *targets, *(f"{key}={value}" for key, value in folders.items()))
+        said = run(
+            "make",
+            "-n",
+            "-o",
+            ".live/.tried",
+            *targets,
+            *(f"{key}={value}" for key, value in folders.items()),
+        )
         assert set(re.findall(r"\S+(?=/bin/)", said)) == {"new"}
         assert set(re.findall(r" -r (\S+)", said)) == {name}
 
