@@ -216,7 +216,7 @@ class Marking(_Page):
 def _environment() -> Any:
     """Return what makes the pages, with the style of the students' page."""
     made = feedback.environment()
-    made.loader = FileSystemLoader(HERE)
+    made.loader = FileSystemLoader([HERE, feedback.HERE])
     styles = [feedback.HERE / "feedback.css", HERE / "by_hand.css"]
     style = "".join(path.read_text(encoding="utf-8") for path in styles)
     script = (HERE / "by_hand.js").read_text(encoding="utf-8")

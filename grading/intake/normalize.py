@@ -403,16 +403,13 @@ def _added(cell: Cell, copy: _SubmittedCell) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             given, came = ast.parse(cell.source).body, ast.parse(plain).body
+        known = {ast.dump(node) for node in given}
+        new = [node for node in came if ast.dump(node) not in known]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "\n".join(magics)
-    known = {ast.dump(node) for node in given}
     names = {name for node in given for name in _bound(node)}
-    new = [
-        ast.get_source_segment(plain, node) or ""
-        for node in came
-        if ast.dump(node) not in known and names.isdisjoint(_bound(node))
-    ]
-    return "\n".join(magics + new)
+    kept = [node for node in new if names.isdisjoint(_bound(node))]
+    return "\n".join(magics + [ast.get_source_segment(plain, node) or "" for node in kept])
 
 
 def _bound(node: ast.stmt) -> set[str]:

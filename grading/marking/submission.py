@@ -259,7 +259,7 @@ def _mark(
     given = ran.answers[question.name]
     found = judge.judge(question, given, student_id, asked[question.name])
     if cause and found.points is not None and found.points < found.maximum:
-        return replace(found, message=f"{cause}; so {found.message}")
+        return replace(found, message=f"{cause}; the check says: {found.message}")
     return found
 
 

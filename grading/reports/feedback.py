@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mistune
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from pygments import token
 from pygments.lexers.python import PythonLexer
@@ -220,8 +220,9 @@ def _safe(value: Any) -> Any:
 
 
 def environment() -> Environment:
-    """Return what makes pages of templates: all text is made visible, and escaped."""
+    """Return what makes pages of the templates here: all text is made visible, and escaped."""
     return Environment(
+        loader=FileSystemLoader(HERE),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_safe,
@@ -237,7 +238,7 @@ def _template() -> Any:
     # the style sheet is ours
     style = Markup((HERE / "feedback.css").read_text(encoding="utf-8"))  # noqa: S704
     made.globals |= {"style": style, "given": GIVEN}
-    return made.from_string((HERE / "feedback.html").read_text(encoding="utf-8"))
+    return made.get_template("feedback.html")
 
 
 def _points(points: float) -> str:

@@ -66,9 +66,8 @@ class Item:
     count: int  # how many have a mark
     difficulty: Measured | None  # the mean part of the points; the interval is two standard errors
     discrimination: Measured | None  # how it correlates with the points of all other questions
-    quarters: tuple[
-        float, ...
-    ]  # the mean part in each quarter, from the weakest by other questions
+    # the mean part in each quarter of the class, from the weakest by the other questions
+    quarters: tuple[float, ...]
     messages: tuple[Message, ...]  # the most frequent first
     flag: str = ""  # why the key looks wrong, if it does
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
-from grading.names import shown
-from grading.reports.feedback import visible
-from grading.reports.tables import FORMULA, LONGEST
+from grading.reports.feedback import HERE, environment
+from grading.reports.tables import as_csv, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-HERE = Path(__file__).resolve().parent
 
 
 def render(name: str, **values: Any) -> str:
@@ -37,35 +31,15 @@ def rows_as_csv(rows: Iterable[Sequence[object]]) -> str:
     >>> rows_as_csv([("student", "alike"), ("=1+1", 0.5)])
     "student,alike\r\n'=1+1,0.5\r\n"
     """
-    file = io.StringIO()
-    csv.writer(file).writerows([_plain(each) for each in row] for row in rows)
-    return file.getvalue()
-
-
-def _plain(value: object) -> object:
-    """Return a value of a table; a text that a spreadsheet takes for a formula gets a sign."""
-    if not isinstance(value, str):
-        return value
-    text = shown(value, LONGEST)
-    return f"'{text}" if text.startswith(FORMULA) else text
-
-
-def _safe(value: Any) -> Any:
-    """Return what a template may write: text is made visible before it is escaped."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return as_csv(
+        [plain_text(each) if isinstance(each, str) else each for each in row] for row in rows
+    )
 
 
 @cache
 def _pages() -> Environment:
     """Return the templates, which share the style of students' pages."""
-    pages = Environment(
-        loader=FileSystemLoader(HERE, encoding="utf-8"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_safe,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    pages = environment()
     sheets = [(HERE / name).read_text(encoding="utf-8") for name in ("feedback.css", "pages.css")]
     # the style sheets are ours
     pages.globals["style"] = Markup("\n".join(sheets))  # noqa: S704

@@ -88,15 +88,15 @@ def grades_rows(
     for result, maximum in heapq.merge(*sorted_rows, key=lambda row: STUDENT_ID(row[0])):
         points = {mark.question: mark.points for mark in result.marks}
         yield [
-            _text(result.student.student_id),
-            _text(result.student.name),
-            _text(result.assignment),
+            plain_text(result.student.student_id),
+            plain_text(result.student.name),
+            plain_text(result.assignment),
             *(_number(points.get(name)) for name in names),
             _number(result.total),
             *(_late(result, timezone) if dated else ()),
             _number(maximum),
-            _text(result.status),
-            _text(_message(result)),
+            plain_text(result.status),
+            plain_text(_message(result)),
         ]
 
 
@@ -145,7 +145,7 @@ def write_canvas(
     name = _assignment(results)
     if sheet is not None:
         return _write_canvas_sheet(path, results, roster, sheet, _column(name, title, sheet), name)
-    column = _text(title or name)
+    column = plain_text(title or name)
     rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]]
     maximum = max((result.maximum for result in results), default=0.0)
     rows.append(["    Points Possible", "", "", "", "", _number(maximum) if maximum else ""])
@@ -153,7 +153,14 @@ def write_canvas(
     for student, result in listed:
         number = student.lms_id if _is_number(student.lms_id) else ""
         rows.append(
-            [_text(student.name), number, _text(student.student_id), "", "", _grade(result)]
+            [
+                plain_text(student.name),
+                number,
+                plain_text(student.student_id),
+                "",
+                "",
+                _grade(result),
+            ]
         )
     _write(path, rows)
     return left
@@ -193,7 +200,7 @@ def write_moodle(
         if not _is_number(number):
             left.append(f"{_who(student)}: the roster has no participant number of Moodle")
             continue
-        row = [MOODLE_PREFIX + number, _text(student.name), "", "", _grade(result)]
+        row = [MOODLE_PREFIX + number, plain_text(student.name), "", "", _grade(result)]
         rows.append([*row, _number(result.maximum) if result.marks else "", "Yes", "-", "-"])
     _write(path, rows)
     return left
@@ -235,7 +242,7 @@ def _write_canvas_sheet(
     wide = sheet.header.index("Section") + 1
     place = None if column is None else sheet.header.index(column)
     maximum = _number(max((result.maximum for result in results), default=0.0))
-    rows = [[*sheet.header[:wide], column or _text(name)]]
+    rows = [[*sheet.header[:wide], column or plain_text(name)]]
     if column is None:
         left.insert(0, f"{name} is no column of ROSTER: Canvas will offer a new assignment")
     for cells, student in sheet.rows:
@@ -291,7 +298,7 @@ def _same(there: str, here: str) -> bool:
 
 def _kept(cell: str) -> str:
     """Return a platform's cell as it came, unless a spreadsheet would take it for a formula."""
-    return _text(cell) if cell.startswith(FORMULA) and cell.strip() != "-" else cell
+    return plain_text(cell) if cell.startswith(FORMULA) and cell.strip() != "-" else cell
 
 
 def _rows(
@@ -371,7 +378,7 @@ def _number(value: float | None) -> str:
     return f"{value:.{DIGITS}f}".rstrip("0").rstrip(".")
 
 
-def _text(value: str) -> str:
+def plain_text(value: str) -> str:
     """Return a text that no spreadsheet takes for a formula."""
     plain = shown(value, LONGEST)
     return f"'{plain}" if value.startswith(FORMULA) or plain.startswith(FORMULA) else plain
@@ -379,6 +386,17 @@ def _text(value: str) -> str:
 
 def _write(path: Path, rows: Iterable[Sequence[str]]) -> None:
     """Write a table in the form of RFC 4180."""
+    atomic_write(path, as_csv(rows))
+
+
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
+    r"""Return a table in the form of RFC 4180.
+
+    Examples
+    --------
+    >>> as_csv([("student", "alike"), ("s1", 0.5)])
+    'student,alike\r\ns1,0.5\r\n'
+    """
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerows(rows)
-    atomic_write(path, text.getvalue())
+    return text.getvalue()

@@ -146,7 +146,7 @@ def test_what_stays_too_large_is_refused(tmp_path: Path, raw: bytes, words: str)
 def test_the_cause_is_what_is_said_first(answer: str, words: str) -> None:
     (first, *_) = marked(written({"q1": answer})).marks
     assert first.points == 0
-    assert words in first.message.partition("; so ")[0]
+    assert words in first.message.partition("; the check says: ")[0]
 
 
 def test_a_name_that_an_earlier_cell_did_not_bind_is_that_cells_fault() -> None:
