@@ -101,8 +101,7 @@ def _note(
     if receipt is None or rules.due is None:
         return
     roster = course.of(submission.assignment) if rules.groups else None
-    members = roster.members(roster.group_of(student.student_id)) if roster else []
-    students = [each.student_id for each in members] or [student.student_id]
+    students = roster.partners(student.student_id) if roster else [student.student_id]
     most = sum(question.points for question in problem_set.questions)
     late = lateness(receipt, rules, students, most, most)
     if late is not None and late.why:

@@ -32,6 +32,7 @@ TEXT_STUB = "*Your answer, in three to six sentences.*"
 CHECK = "_check"
 IDENTITY = "identity"
 NUMBERS = "numbers"
+SETUP = "setup"
 
 
 @dataclass(frozen=True)

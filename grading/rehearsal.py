@@ -10,15 +10,15 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 
 from grading.marking.expected import no_screen
 from grading.marking.judging import BrokenCheckError, Judge
-from grading.problem_set import CHECK, IDENTITY, NUMBERS, ProblemSet, Question, read
+from grading.problem_set import CHECK, IDENTITY, NUMBERS, SETUP, ProblemSet, Question, read
 from grading.results import Mark
 from grading.sandbox._wire import decode, encode
 
@@ -28,48 +28,49 @@ SECRET = 1
 BOOK = re.compile(r"(attnlib|attnbook)(\.|$)")
 
 
+class Fault(NamedTuple):
+    """What is wrong, and in which cell."""
+
+    cell: str
+    what: str
+
+
 def faults(path: Path) -> list[str]:
     """Return what is wrong with a problem set, each fault with its file and cell.
 
     A solution must earn all points of its question, for several students, and pass the public
-    check; a stub must earn none.
+    check; a stub must earn none. Where the form is wrong nothing is run.
     """
     source = nbformat.read(path, as_version=4)
-    names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in source.cells]
+    names = Counter(_name(cell) for cell in source.cells)
     found = [
-        f"the name came {count} times; wanted once@{name}"
-        for name, count in Counter(filter(None, names)).items()
-        if count > 1
+        Fault(name, f"the name came {count} times; wanted once")
+        for name, count in names.items()
+        if name and count > 1
     ]
     if not found:
         try:
-            found = list(_faults(read(path), path))
+            problem_set = read(path)
         except ValueError as error:
-            found = [str(error)]
-    return [_placed(path, each) for each in found]
+            return [f"{path}: {error}"]
+        cells = {_name(cell): cell.source for cell in source.cells}
+        found = list(_of_form(problem_set)) or _of_answers(problem_set, cells)
+    return [f"{path}, cell {each.cell}: {each.what}" for each in found]
 
 
-def _placed(path: Path, fault: str) -> str:
-    """Return a fault with its place before it."""
-    what, at, cell = fault.rpartition("@")
-    return f"{path}, cell {cell}: {what}" if at else f"{path}: {fault}"
+def _name(cell: nbformat.NotebookNode) -> str:
+    """Return nbgrader's name of a cell."""
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
 
 
-def _faults(problem_set: ProblemSet, path: Path) -> Iterator[str]:
-    """Yield each fault; after one of the form nothing is run."""
-    if wrong := list(_of_form(problem_set)):
-        yield from wrong
-        return
-    solved = {
-        cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source
-        for cell in nbformat.read(path, as_version=4).cells
-    }
-    stubs = {cell.name: cell.source for cell in problem_set.cells}
+def _of_answers(problem_set: ProblemSet, solved: Mapping[str, str]) -> list[Fault]:
+    """Return what keeps solutions from all points, for the first student, and what stubs earn."""
     judge = Judge.of(problem_set)
     with no_screen():
         for student in STUDENTS:
-            yield from _of_solutions(judge, student, solved)
-        yield from _of_stubs(judge, STUDENTS[0], solved, stubs)
+            if found := list(_of_solutions(judge, student, solved)):
+                return found
+        return list(_of_stubs(judge, STUDENTS[0], solved))
 
 
 @contextlib.contextmanager
@@ -86,65 +87,69 @@ def _as_when_marked() -> Iterator[None]:
         sys.modules.update(kept)
 
 
-def _of_form(problem_set: ProblemSet) -> Iterator[str]:
+def _of_form(problem_set: ProblemSet) -> Iterator[Fault]:
     """Yield what is missing, and points that contradict each other."""
-    for name in (NUMBERS, IDENTITY, "setup"):
+    for name in (NUMBERS, IDENTITY, SETUP):
         if name not in problem_set.by_name:
-            yield f"there is no such cell@{name}"
+            yield Fault(name, "there is no such cell")
     asked = {each.name for each in problem_set.questions}
     for cell in problem_set.cells:
         if cell.role == "answer" and cell.name not in asked:
-            yield f"no check gives points for it; wanted a cell {cell.name}{CHECK}@{cell.name}"
+            yield Fault(
+                cell.name, f"no check gives points for it; wanted a cell {cell.name}{CHECK}"
+            )
     for question in problem_set.questions:
         text = problem_set.by_name.get(f"{question.name}_text")
         if text is None:
-            yield f"there is no such cell@{question.name}_text"
+            yield Fault(f"{question.name}_text", "there is no such cell")
         elif (told := STATED.search(text.source)) and float(told[1]) != question.points:
-            yield f"it says {told[1]} points; the check gives {question.points:g}@{text.name}"
+            said = f"it says {told[1]} points; the check gives {question.points:g}"
+            yield Fault(text.name, said)
         if question.points <= 0:
-            yield f"it gives {question.points:g} points; wanted more than none@{question.name}"
+            said = f"it gives {question.points:g} points; wanted more than none"
+            yield Fault(question.name, said)
 
 
-def _of_solutions(judge: Judge, student: str, solved: Mapping[str, str]) -> Iterator[str]:
+def _of_solutions(judge: Judge, student: str, solved: Mapping[str, str]) -> Iterator[Fault]:
     """Yield what keeps the solutions from all points."""
-    space = _begun(solved, student)
-    for question in judge.problem_set.questions:
+    says = f"with the number {student}, "
+    space = yield from _begun(solved, student)
+    for question in judge.problem_set.questions if space else ():
         if question.by_hand:
             continue
         check = judge.problem_set.by_name[question.name + CHECK]
         for name, code in ((question.name, solved[question.name]), (check.name, check.source)):
             if error := _run(code, space):
-                yield f"with the number {student}, {error}@{name}"
+                yield Fault(name, says + error)
                 return
         mark = _marked(judge, question, student, space)
         if isinstance(mark, str):
-            yield f"with the number {student}, {mark}@{check.name}"
+            yield Fault(check.name, says + mark)
         elif mark.points != question.points:
             earned = f"{mark.points:g} of {question.points:g} points: {mark.message}"
-            yield f"with the number {student}, the solution earns {earned}@{check.name}"
+            yield Fault(check.name, f"{says}the solution earns {earned}")
 
 
-def _of_stubs(
-    judge: Judge, student: str, solved: Mapping[str, str], stubs: Mapping[str, str]
-) -> Iterator[str]:
+def _of_stubs(judge: Judge, student: str, solved: Mapping[str, str]) -> Iterator[Fault]:
     """Yield what a stub earns."""
     for question in judge.problem_set.questions:
         if question.by_hand:
             continue
-        space = _begun(solved, student)
-        _run(stubs[question.name], space)
+        space = yield from _begun(solved, student)
+        _run(judge.problem_set.by_name[question.name].source, space)
         mark = _marked(judge, question, student, space)
         if isinstance(mark, Mark) and mark.points:
             earned = f"{mark.points:g} of {question.points:g} points"
-            yield f"the stub alone earns {earned}@{question.name}{CHECK}"
+            yield Fault(question.name + CHECK, f"the stub alone earns {earned}")
 
 
-def _begun(solved: Mapping[str, str], student: str) -> dict[str, Any]:
-    """Return the names of a notebook after the cells before its questions."""
+def _begun(solved: Mapping[str, str], student: str) -> Generator[Fault, None, dict[str, Any]]:
+    """Return the names of a notebook after the cells before its questions; yield what fails."""
     space: dict[str, Any] = {"__name__": "__main__"}
-    for name in (NUMBERS, IDENTITY, "setup"):
+    for name in (NUMBERS, IDENTITY, SETUP):
         if error := _run(solved[name], space):
-            raise ValueError(f"{error}@{name}")
+            yield Fault(name, error)
+            return {}
         space["student_id"] = student
     return space
 

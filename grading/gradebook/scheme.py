@@ -15,11 +15,19 @@ from typing import Any
 import nbformat
 
 from grading.pictures import lifted, used
-from grading.problem_set import CHECK, HIDDEN, IDENTITY, NUMBERS, ProblemSet, Question, read
+from grading.problem_set import (
+    CHECK,
+    HIDDEN,
+    IDENTITY,
+    NUMBERS,
+    SETUP,
+    ProblemSet,
+    Question,
+    read,
+)
 from grading.release import MARKS
 from grading.reports.feedback import ShownCell
 
-SETUP = "setup"
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TYPED = re.compile(r"^student_id = (.+)$", re.MULTILINE)
 

@@ -185,6 +185,11 @@ class Roster:
         """Return who is in a group of this name, in the order of the file."""
         return list(self._members.get(composed(group).casefold(), []))
 
+    def partners(self, student_id: str) -> list[str]:
+        """Return the student_ids of everybody in a student's group, or of the student alone."""
+        found = self.members(self.group_of(student_id))
+        return [each.student_id for each in found] or [student_id]
+
     def by_name(self, name: str) -> Student | None:
         """Return who is called so, the words in any order, if that is one person only."""
         found = self._names.get(name_words(name), [])

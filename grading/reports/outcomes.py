@@ -39,8 +39,7 @@ def outcomes(
         student = result.student.student_id
         holder = result.shared_by or student
         receipt = receipts.get(holder, Receipt(result.assignment, holder))
-        members = groups.members(groups.group_of(student)) if groups else []
-        students = [each.student_id for each in members] or [student]
+        students = groups.partners(student) if groups else [student]
         points = result.total or 0.0
         yield replace(result, late=lateness(receipt, rules, students, points, result.maximum))
 

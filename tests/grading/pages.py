@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+from playwright.sync_api import Browser
 
 FORMULAS = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mover"),
@@ -55,3 +58,21 @@ def harm(text: str) -> list[str]:
     if any("url(" in each or "@import" in each for each in sheets) or len(sheets) != 1:
         found.append("style sheets")
     return found
+
+
+def hold_in_a_browser(browser: Browser, text: str, folder: Path, scheme: str) -> None:
+    """Open a page on a phone: nothing runs, nothing is too wide, and everybody can read it."""
+    path = folder / "page.html"
+    path.write_text(text, encoding="utf-8")
+    context = browser.new_context(viewport={"width": 390, "height": 900}, color_scheme=scheme)
+    tab = context.new_page()
+    seen: list[str] = []
+    tab.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
+    tab.on("console", lambda line: seen.append(line.text))
+    tab.goto(path.as_uri())
+    tab.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    violations = Axe().run(tab).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:80]) for each in violations] == []
+    assert seen == []
+    context.close()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from grading.__main__ import main
 from grading.gradebook.book import Book
@@ -16,7 +15,7 @@ from grading.problem_set import ProblemSet, Question, problem_sets
 from grading.reports import items
 from grading.reports.items import Analysis, alpha, analyze, rest_correlations
 from grading.results import Mark, Result, Student
-from tests.grading.pages import harm, parsed
+from tests.grading.pages import harm, hold_in_a_browser, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -269,20 +268,7 @@ def test_messages_are_only_text_on_the_page() -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, scheme: str) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(hostile_page(), encoding="utf-8")
-    context = browser.new_context(viewport={"width": 390, "height": 900}, color_scheme=scheme)
-    tab = context.new_page()
-    seen: list[str] = []
-    tab.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
-    tab.on("console", lambda line: seen.append(line.text))
-    tab.goto(path.as_uri())
-    tab.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-    violations = Axe().run(tab).response["violations"]
-    assert [(each["id"], each["nodes"][0]["html"][:80]) for each in violations] == []
-    assert seen == []
-    context.close()
+    hold_in_a_browser(browser, hostile_page(), tmp_path, scheme)
 
 
 class TestCommand:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,6 +25,9 @@ STUDENT = Student("s1", "", "Ada Example")
 Q1 = 'variance = float(personal_numbers(student_id, "q1")["d_k"])\n'
 LIMITS = Limits(cell_seconds=3, wall_seconds=14)
 Notebook = dict[str, Any]
+
+if TYPE_CHECKING:
+    from grading.intake.sources import Content
 
 
 def code(source: str) -> Notebook:
@@ -55,6 +58,15 @@ def marked(raw: bytes, limits: Limits = LIMITS) -> Result:
 def points(result: Result) -> list[float | None]:
     assert result.status == "graded", result.message
     return [each.points for each in result.marks]
+
+
+def handed_in(folder: Path, raw: bytes) -> Content:
+    """Return what is read of a file, or why nothing is."""
+    (folder / "s1.ipynb").write_bytes(raw)
+    source = Folder(folder)
+    (file,) = source.files()
+    with source.opened() as read_file:
+        return read_file(file)
 
 
 RIGHT = [2.0, 3.0, 1.0]
@@ -106,30 +118,25 @@ def test_a_notebook_with_very_large_outputs_is_read_without_them(tmp_path: Path)
             cell["outputs"] = [picture]
     raw = json.dumps(notebook).encode()
     assert len(raw) > 2 * FILE_LIMIT
-    (tmp_path / "s1.ipynb").write_bytes(raw)
-    folder = Folder(tmp_path)
-    (file,) = folder.files()
-    with folder.opened() as read_file:
-        found, trouble = read_file(file)
+    found, trouble = handed_in(tmp_path, raw)
     assert trouble is None
     assert found is not None
     assert len(found) < 100_000
     assert normalize(found, TINY) == normalize(written({}), TINY)
 
 
-@pytest.mark.parametrize(
-    ("raw", "words"),
-    [(b"[" + b'"a",' * 6_000_000 + b'"b"]', "even without"), (b"{" * 21_000_000, "even without")],
-)
-def test_what_stays_too_large_is_refused(tmp_path: Path, raw: bytes, words: str) -> None:
-    (tmp_path / "s1.ipynb").write_bytes(raw)
-    folder = Folder(tmp_path)
-    (file,) = folder.files()
-    with folder.opened() as read_file:
-        found, trouble = read_file(file)
-    assert found is None
-    assert trouble is not None
-    assert words in trouble[1]
+@pytest.mark.parametrize("raw", [b"[" + b'"a",' * 6_000_000 + b'"b"]', b"{" * 21_000_000])
+def test_what_stays_too_large_is_refused(tmp_path: Path, raw: bytes) -> None:
+    assert handed_in(tmp_path, raw) == (
+        None,
+        ("invalid", "the file is larger than 20 MB, even without its outputs"),
+    )
+
+
+def test_a_set_up_cell_that_nests_too_deep_is_the_original_one() -> None:
+    for deep in (f"x = a{'.b' * 2500}", f"x = {'-' * 3000}1"):
+        found = normalize(written({}, f"\n%matplotlib inline\n{deep}\n"), TINY)
+        assert [cell.source for cell in found.cells if not cell.name] == ["%matplotlib inline"]
 
 
 @pytest.mark.parametrize(

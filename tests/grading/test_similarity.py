@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from scipy.stats import combine_pvalues
 
 from grading.__main__ import main
@@ -20,7 +19,7 @@ from grading.reports import similarity
 from grading.reports.feedback import ShownCell
 from grading.reports.similarity import Class, Pair, Work, features
 from tests.grading.classroom import Written, copied, honest
-from tests.grading.pages import harm, parsed
+from tests.grading.pages import harm, hold_in_a_browser, parsed
 from tests.grading.trial import cells, checked, problem_set
 
 if TYPE_CHECKING:
@@ -334,17 +333,4 @@ def test_the_marks_say_who_else_has_it() -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, scheme: str) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(hostile_page(), encoding="utf-8")
-    context = browser.new_context(viewport={"width": 390, "height": 900}, color_scheme=scheme)
-    tab = context.new_page()
-    seen: list[str] = []
-    tab.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
-    tab.on("console", lambda line: seen.append(line.text))
-    tab.goto(path.as_uri())
-    tab.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-    violations = Axe().run(tab).response["violations"]
-    assert [(each["id"], each["nodes"][0]["html"][:80]) for each in violations] == []
-    assert seen == []
-    context.close()
+    hold_in_a_browser(browser, hostile_page(), tmp_path, scheme)
