@@ -189,7 +189,9 @@ def remarks(result: Result) -> list[str]:
         why = result.late.why
         said.append(f"{why[0].upper()}{why[1:]}.")
         if result.final is not None:
-            said.append(f"{_points(result.final)} of {_points(result.maximum)} points count.")
+            far = " so far" if any(mark.points is None for mark in result.marks) else ""
+            counts = f"{_points(result.final)} of {_points(result.maximum)} points count"
+            said.append(f"{counts}{far}.")
     return said
 
 

@@ -79,7 +79,6 @@ def late_notes(results: Iterable[Result], assignment: str) -> list[str]:
     if len(late) > MOST_LISTED:
         notes.append(f"  and {len(late) - MOST_LISTED} more")
     if unknown:
-        notes.append(
-            f"{assignment}: nothing says when {unknown} notebooks came; no points were taken off"
-        )
+        what = "one notebook" if unknown == 1 else f"{unknown} notebooks"
+        notes.append(f"{assignment}: nothing says when {what} came; no points were taken off")
     return notes

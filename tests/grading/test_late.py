@@ -165,11 +165,11 @@ def test_raw_and_final_points_are_apart(late_class: Class) -> None:
     assert_row(rows["s3"], {"total": "6", "submitted": "", "late": "unknown", "final": "6"})
     assert "handed in 1 day 3 h late" in rows["s2"]["message"]
     assert "s2: handed in 1 day 3 h late, with 15 min of grace" in late_class.said
-    assert "nothing says when 1 notebooks came" in late_class.said
+    assert "nothing says when one notebook came" in late_class.said
     assert f"Handed in 1 day 3 h late, with 15 min of grace: {off} points off." in page(
         late_class, "s2"
     )
-    assert f"{final} of {maximum} points count" in page(late_class, "s2")
+    assert f"{final} of {maximum} points count so far." in page(late_class, "s2")
     assert "points count" not in page(late_class, "s1") + page(late_class, "s3")
 
 
