@@ -88,6 +88,7 @@ grade: export GRADE_SCHEDULER = $(SCHEDULER)
 grade: export GRADE_WORKERS = $(WORKERS)
 grade grades-export feedback-zips: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
 grade: export GRADE_ACCEPT = $(ACCEPT)
+grade: export GRADE_REMARK = $(REMARK)
 grade: $(GRADING)/.ready ## mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=...
 	@$(GRADING_RUN) -m grading grade $(ARGS)
 

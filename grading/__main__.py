@@ -51,7 +51,11 @@ def parser() -> argparse.ArgumentParser:
         default=_given("ACCEPT") or "",
         help="students, with spaces between, whose identity somebody has looked at",
     )
-    mark.add_argument("--again", action="store_true", help="mark also what has not changed")
+    mark.add_argument(
+        "--remark",
+        default=_given("REMARK") or "",
+        help="questions to mark anew where nothing has changed, with spaces between, or all",
+    )
     mark.add_argument(
         "--dry-run", action="store_true", help="say what would be done, and do nothing"
     )
@@ -134,7 +138,7 @@ def _grade(given: argparse.Namespace) -> int:
         workers=_whole("WORKERS", given.workers),
         scheduler=given.scheduler,
         accepted=frozenset(given.accept.split()),
-        again=given.again,
+        remark=frozenset(given.remark.split()),
         unsafe=given.unsafe_no_sandbox,
     )
     sys.stdout.write((dry_run if given.dry_run else grade)(order) + "\n")

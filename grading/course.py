@@ -17,7 +17,8 @@ from grading.gradebook.formgrader import write_course
 from grading.intake.collection import Collection, collect
 from grading.intake.roster import Roster
 from grading.marking import distribute
-from grading.marking.submission import Conditions, digest, mark
+from grading.marking.submission import Conditions, mark
+from grading.memory import Memory, check_questions
 from grading.names import safe_name
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
 from grading.reports import feedback, tables
@@ -50,7 +51,8 @@ class Order:
     workers: int | None = None
     scheduler: str | None = None  # the address of a Dask scheduler whose workers do it instead
     accepted: frozenset[str] = frozenset()  # students whose identity somebody has looked at
-    again: bool = False  # whether to mark also what was marked before and has not changed
+    # questions to mark anew also where nothing has changed, or "all"
+    remark: frozenset[str] = frozenset()
     unsafe: bool = False  # whether students' code may run without the sandbox
     source: Path = SOURCE  # the folder of the source notebooks
     limits: sandbox.Limits = field(default_factory=sandbox.Limits)  # what each submission may use
@@ -68,6 +70,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
     if not order.unsafe and (reason := sandbox.why_unavailable()):
         raise sandbox.SandboxUnavailable(reason)
     known = wanted(order.source, order.assignment)
+    check_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
     url = database(order.out, order.database)
     collection = _collected(order, course, tuple(known), url)
@@ -84,7 +87,6 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
             {name: book.secret(name, run) for name in sets},
             order.limits,
             unsafe=order.unsafe,
-            accepted=order.accepted,
         )
         notes += _mark(order, book, run, collection, sets, conditions, work)
         marked = _recorded_sets(book, order.source)
@@ -137,28 +139,35 @@ def _mark(
     work: Callable[..., list[Result]] | None,
 ) -> list[str]:
     """Mark what is new or has changed, and write down what comes back."""
-    before = {name: {} if order.again else book.digests(name) for name in sets}
-    notes: list[str] = []
+    memory = Memory.of(book, order.accepted, order.remark, sets)
+    notes = memory.notes()
     receipts: list[Receipt] = []
     with report.Progress(len(collection)) as progress:
         ready: list[Result] = []
 
         def fresh() -> Iterator[Submission]:
             """Give what has to be run; settle at once what has not."""
-            for submission in collection:
-                name, student = submission.assignment, submission.student.student_id
-                receipts.extend(filter(None, [collection.receipt(submission)]))
-                known = digest(submission, sets[name])
-                if before[name].get(student) == known and student not in order.accepted:
+            for came in collection:
+                receipts.extend(filter(None, [collection.receipt(came)]))
+                submission = memory.to_mark(came)
+                if submission is None:
                     progress.unchanged()
                 elif submission.notebook is None or submission.problem is not None:
-                    ready.append(mark(submission, sets[name], conditions))
+                    ready.append(mark(submission, sets[submission.assignment], conditions))
                 else:
                     yield submission
 
         def write(results: Iterable[Result]) -> None:
-            for result in _recorded(order.out, book, run, results, notes):
+            lost, made = [], []
+            for result in results:
+                (lost if memory.would_lose(result) else made).append(result)
                 progress.add(result)
+            notes.extend(
+                f"{each.student.student_id}: was not marked anew, and the earlier marks stay: "
+                f"{each.message}"
+                for each in lost
+            )
+            notes.extend(_record(order.out, book, run, made))
 
         waiting = fresh()
         first = next(waiting, None)
@@ -182,10 +191,12 @@ def _mark(
     return notes
 
 
-def _recorded(
-    out: Path, book: Book, run: str, results: Iterable[Result], notes: list[str]
-) -> Iterator[Result]:
-    """Write results to the gradebook and as files; files come last, so that no mark is missing."""
+def _record(out: Path, book: Book, run: str, results: Iterable[Result]) -> list[str]:
+    """Write results to the gradebook and as files; files come last, so that no mark is missing.
+
+    Returns what somebody should know of marks by hand that are gone.
+    """
+    notes: list[str] = []
     grouped: dict[str, list[Result]] = {}
     for result in results:
         grouped.setdefault(result.assignment, []).append(result)
@@ -198,7 +209,7 @@ def _recorded(
         for result in group:
             write_autograded(out, result)
             _write_feedback(out, result)
-            yield result
+    return notes
 
 
 def _write_feedback(out: Path, result: Result) -> None:
@@ -246,7 +257,7 @@ def _may_differ(path: Path, result: Result, by_hand: set[str]) -> bool:
         return False
     marked = (each for each in result.marks if each.points is not None or each.message)
     return (
-        any(each.question in by_hand for each in marked)
+        any(each.question in by_hand or each.by_person for each in marked)
         or bool(result.late and result.late.why)
         or feedback.has_remarks(path)
     )
@@ -263,22 +274,24 @@ def _page(out: Path, problem_set: ProblemSet, result: Result) -> str:
     if not ran.exists():  # the gradebook was filled from another folder
         return ""
     cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
-    marks, remarks = result.marks, feedback.remarks(result)
+    marks, remarks = result.marks, feedback.remarks(result, problem_set)
     return feedback.page(problem_set, student, status, "", cells, marks, notes, remarks)
 
 
 def _write_tables(out: Path, book: Book, course: Enrolment, sets: Mapping[str, ProblemSet]) -> str:
     """Write ``grades.csv`` and return the summary."""
     rows = {name: lambda name=name: course.outcomes(book, name) for name in sets}
+    tallies = {name: report.tally(rows[name](), each) for name, each in sets.items()}
     tables.write_grades(
         out / "grades.csv",
         ((rows[name](), each.questions) for name, each in sets.items()),
         course.settings.timezone,
         dated=course.settings.has_due,
+        mixed=any(each.is_mixed for each in tallies.values()),
     )
     parts = []
-    for name, each in sets.items():
-        parts.append(report.summary(rows[name](), each))
+    for name, counted in tallies.items():
+        parts.append("\n".join(counted.lines()))
         if course.settings.of(name).due:
             parts.append("\n".join(late_notes(rows[name](), name)))
     return "\n\n".join(filter(None, parts))

@@ -21,18 +21,17 @@ from grading.gradebook.book import Book
 from grading.intake.collection import Collection, collect
 from grading.intake.normalize import Invalid, normalize
 from grading.late import lateness
-from grading.marking.submission import digest, doubt_about_identity
+from grading.marking.submission import doubt_about_identity
+from grading.memory import Memory, check_questions
 from grading.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from grading.problem_set import ProblemSet
     from grading.results import Submission
 
 KINDS = {
     "new": "would be marked",
-    "again": "would be marked again, as the notebook, the checks or the roster changed",
+    "again": "would be marked again, as the notebook or the roster changed, or you ask for it",
     "unchanged": "marked before, and nothing has changed",
     "waits": "would wait for you",
     "invalid": "cannot be marked",
@@ -63,18 +62,16 @@ class _Preview:
 def dry_run(order: Order) -> str:
     """Return what `course.grade` would do with the same order."""
     known = wanted(order.source, order.assignment)
+    check_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
     with _copied(order) as book:
         special = course.special(book)
         collection = collect(order.submissions, course.roster, tuple(known), special)
-        before = {
-            name: book.digests(name) if book and not order.again else {}
-            for name in collection.assignments
-        }
-    previews = {name: _Preview() for name in collection.assignments}
-    for submission in collection:
-        name = submission.assignment
-        _note(order, course, collection, submission, known[name], before[name], previews[name])
+        memory = Memory.of(book, order.accepted, order.remark, collection.assignments)
+        previews = {name: _Preview() for name in collection.assignments}
+        for submission in collection:
+            name = submission.assignment
+            _note(memory, course, collection, submission, known[name], previews[name])
     lines = [line for name, preview in previews.items() for line in preview.lines(name)]
     if order.database:
         lines.append("What was marked before is in DB, where a dry run does not look.")
@@ -82,17 +79,16 @@ def dry_run(order: Order) -> str:
 
 
 def _note(
-    order: Order,
+    memory: Memory,
     course: Enrolment,
     collection: Collection,
     submission: Submission,
     problem_set: ProblemSet,
-    before: Mapping[str, str],
     preview: _Preview,
 ) -> None:
     """Note what would happen with one submission."""
     student = submission.student
-    kind, why = _fate(order, submission, problem_set, before)
+    kind, why = _fate(memory, submission, problem_set)
     who = f"{student.student_id} ({student.name})" if student.name else student.student_id
     rest = filter(None, (why, "" if why else submission.origin))
     preview.people[kind].append(shown(": ".join((who, *rest)), 400))
@@ -108,24 +104,21 @@ def _note(
         preview.late.append(f"{shown(student.student_id, 40)}: {late.why}")
 
 
-def _fate(
-    order: Order, submission: Submission, problem_set: ProblemSet, before: Mapping[str, str]
-) -> tuple[str, str]:
+def _fate(memory: Memory, came: Submission, problem_set: ProblemSet) -> tuple[str, str]:
     """Return which of the kinds a submission is, and why."""
-    student = submission.student
+    submission = memory.to_mark(came)
+    if submission is None:
+        return "unchanged", ""
     if submission.problem is not None or submission.notebook is None:
         status, why = submission.problem or ("missing", "nothing was handed in")
         return ("waits" if status == "needs-review" else status), why
-    known = before.get(student.student_id)
-    if known == digest(submission, problem_set) and student.student_id not in order.accepted:
-        return "unchanged", ""
     try:
         work = normalize(submission.notebook, problem_set)
     except Invalid as invalid:
         return "invalid", str(invalid)
-    if doubt := doubt_about_identity(student, work.typed_id, order.accepted):
+    if doubt := doubt_about_identity(submission, work.typed_id):
         return "waits", doubt
-    return ("again" if known else "new"), ""
+    return ("again" if memory.is_known(submission) else "new"), ""
 
 
 @contextmanager

@@ -11,15 +11,18 @@ import ast
 import copy
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import nbformat
 from nbformat import NotebookNode
 
 from grading.pictures import lifted
+
+if TYPE_CHECKING:
+    from grading.results import Mark
 
 Role = Literal["text", "locked", "identity", "answer", "check", "by hand"]
 
@@ -53,6 +56,12 @@ class Question:
     points: float  # the most it can earn
     by_hand: bool = False  # whether a person marks it
     hidden: str = ""  # the hidden check: definitions of `answer`, `judge` and perhaps `ask`
+    # what tells this check, or this scheme of a paragraph, from an earlier one of the question
+    version: str = ""
+
+    def is_older(self, mark: Mark) -> bool:
+        """Return whether an earlier check than this one made a mark."""
+        return not self.by_hand and mark.points is not None and mark.check != self.version
 
     @cached_property
     def asks(self) -> bool:
@@ -76,7 +85,6 @@ class ProblemSet:
     name: str  # the name of its folder and of its notebook
     cells: tuple[Cell, ...]  # in the order of the notebook
     questions: tuple[Question, ...]  # in the order of the notebook
-    digest: str = ""  # SHA-256 of the source notebook
     # the notebook as students get it, with nbgrader's metadata
     released: NotebookNode = field(compare=False, repr=False, default_factory=NotebookNode)
     # the pictures of its texts, by the digests that the texts name
@@ -111,20 +119,23 @@ def read(path: Path) -> ProblemSet:
     Raises ValueError if a check belongs to no question, or a hidden check lacks one of its
     functions.
     """
-    text = path.read_text(encoding="utf-8")
-    source = nbformat.reads(text, as_version=4)
+    source = nbformat.read(path, as_version=4)
     student = released(source)
     pictures: dict[str, str] = {}
     cells = tuple(
         Cell(_name(cell, i), _role(cell), cell.cell_type, lifted(cell, cell.source, pictures))
         for i, cell in enumerate(student.cells)
     )
-    questions = tuple(question for cell in source.cells for question in _questions(cell, path.stem))
+    given = "\n".join(cell.source for cell in cells if _is_given(cell))
+    questions = tuple(
+        replace(question, version=_version(cell, question, given))
+        for cell in source.cells
+        for question in _questions(cell, path.stem)
+    )
     answers = {cell.name for cell in cells if cell.role in ("answer", "by hand")}
     if unknown := [each.name for each in questions if each.name not in answers]:
         raise ValueError(f"{path.name} checks {unknown[0]}, but has no answer cell of that name")
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return ProblemSet(path.stem, cells, questions, digest, student, pictures)
+    return ProblemSet(path.stem, cells, questions, student, pictures)
 
 
 def released(source: NotebookNode) -> NotebookNode:
@@ -150,6 +161,18 @@ def released(source: NotebookNode) -> NotebookNode:
         step = getattr(preprocessors, name)(config=config)
         notebook, _ = step.preprocess(notebook, {"nbgrader": {}})
     return notebook
+
+
+def _is_given(cell: Cell) -> bool:
+    """Return whether a cell is code that runs as it was given out, such as `numbers`."""
+    return cell.role == "locked" and cell.kind == "code"
+
+
+def _version(cell: NotebookNode, question: Question, given: str) -> str:
+    """Return a digest of all that decides what an answer earns, for a person of the scheme."""
+    judged_by = cell.source if question.by_hand else question.hidden
+    parts = (judged_by, given, f"{question.points:g}")
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def _name(cell: NotebookNode, index: int) -> str:

@@ -35,6 +35,10 @@ class Submission:
     # set where the submission cannot be graded as it is: the status it gets, and the message
     problem: tuple[Status, str] | None = None
     origin: str = ""  # where it was found, for people: ``week3.zip: doe_17_88_problem_set_1.ipynb``
+    # whether somebody has looked at whose work it is: it is the student's, whatever it says
+    accepted: bool = False
+    # marks of an earlier run that stay, where only other questions are marked anew
+    kept: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,11 @@ class Mark:
     points: float | None  # None where nobody has decided yet: marked by hand, or not graded
     maximum: float  # the most it can earn
     message: str = ""  # what the student is told; never an expected answer
+    check: str = ""  # `Question.version` of the check that made it
+    grader: str = ""  # the version of the grader, see `grading.version`
+    run: str = ""  # the run that made it, where that was an earlier one
+    by_person: bool = False  # whether a person entered the points
+    before: bool = False  # whether that was before the check changed
 
 
 @dataclass(frozen=True)
@@ -57,14 +66,13 @@ class Result:
     message: str = ""  # one line for the instructor
     # one for each question, in their order; for other statuses than ``graded`` without points
     marks: tuple[Mark, ...] = ()
-    # SHA-256 of what was graded with what; the same digest would give the same marks
-    digest: str = ""
+    digest: str = ""  # SHA-256 of what came from whom
     # The notebook as it ran, in nbformat's JSON, or empty. Hidden checks are not in it.
     notebook: str = ""
     feedback: str = ""  # the page for the student, in HTML, or empty
     cpu_seconds: float = 0.0  # processor time that the sandbox took
-    # SHA-256 of the text of each cell that is marked by hand, by its name
-    paragraphs: dict[str, str] = field(default_factory=dict)
+    # SHA-256 of what was answered to each question: a person's decision is about that
+    answers: dict[str, str] = field(default_factory=dict)
     # how late it came, worked out when a table or a page is written; None where nothing is due
     late: Late | None = None
     # which member of the group handed in the notebook, where it was somebody else

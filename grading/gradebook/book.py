@@ -10,29 +10,40 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
 
 import nbgrader.api as nb
 from nbgrader import utils
-from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from book.files import atomic_write
-from grading.gradebook import receipts
+from grading.gradebook import decisions, receipts
 from grading.gradebook.database import (
-    BY_HAND,
+    ASSIGNMENT,
+    CELL,
+    COMMENT,
     COURSE,
+    GRADE,
+    GRADE_CELL,
     NAME,
+    NOTEBOOK,
     RESULTS,
     RUNS,
+    SOLUTION_CELL,
+    STUDENT,
+    SUBMISSION,
+    SUBMITTED,
     database_url,
     open_database,
     writing,
 )
+from grading.gradebook.decisions import Decision, Decisions
+from grading.problem_set import CHECK
 from grading.results import Mark, Result, Status, Student
 
 if TYPE_CHECKING:
@@ -43,24 +54,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Book", "Dropped", "database_url", "write_autograded"]
 
-CHECK = "_check"
 STATUSES = get_args(Status)
 FINAL = ("graded", "invalid")
 CHANGED = "the problem set has other questions or points than when this was graded: grade it again"
 PAGE = 500
 INSERT = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-
-# nbgrader's tables
-ASSIGNMENT = nb.Assignment.__table__
-NOTEBOOK = nb.Notebook.__table__
-CELL = nb.BaseCell.__table__
-GRADE_CELL = nb.GradeCell.__table__
-SOLUTION_CELL = nb.SolutionCell.__table__
-STUDENT = nb.Student.__table__
-SUBMISSION = nb.SubmittedAssignment.__table__
-SUBMITTED = nb.SubmittedNotebook.__table__
-GRADE = nb.Grade.__table__
-COMMENT = nb.Comment.__table__
 
 
 class Dropped(NamedTuple):
@@ -93,17 +91,16 @@ class _Prepared:
     solutions: dict[str, str]
 
 
-class _ByHand(NamedTuple):
-    """What a person entered for one question in formgrader."""
+class _Decided(NamedTuple):
+    """What a question earned, None where it is open, and whether a person said so."""
 
     points: float | None = None
-    extra: float | None = None
-    comment: str | None = None
+    by_person: bool = False
+    before: bool = False  # whether the check has changed since
 
 
 _Key = tuple[type[Any], str]
-_Entered = dict[tuple[str, str], _ByHand]
-_Points = dict[tuple[str, str], float | None]
+_Points = dict[tuple[str, str], _Decided]
 
 
 class Book:
@@ -157,6 +154,7 @@ class Book:
             if stored and any(kind is not nb.SourceCell for kind, *_ in before ^ after):
                 outdated = _outdate(connection, problem_set.name)
             _store_cells(session, notebook_id, stored, wanted)
+            decisions.note_checks(connection, problem_set)
         return outdated
 
     def record(self, result: Result, run: str) -> list[Dropped]:
@@ -166,9 +164,9 @@ class Book:
     def record_many(self, results: Sequence[Result], run: str) -> list[Dropped]:
         """Write down what became of some submissions, all of them or none.
 
-        All earlier marks of these students for this problem set are taken away first. A mark
-        that a person entered for a paragraph stays if the paragraph and its points are unchanged
-        (`Result.paragraphs`); otherwise it is kept aside and comes back with the same paragraph.
+        All earlier marks of these students for this problem set are taken away first. What a
+        person entered for a question stays if the answer and its points are unchanged
+        (`Result.answers`); otherwise it is kept aside and comes back with the same answer.
         All results are of one problem set, one for each student; some hundreds are quickest. They
         were made in one `run` of the grader: see `secret`. The result lists the marks by hand that
         no longer hold. If the problem set is not prepared or a result does not fit it, a ValueError
@@ -186,14 +184,15 @@ class Book:
                 raise ValueError("results must be of different students; got one twice")
             _store_students(connection, [result.student for result in results])
             entered = _withdraw(connection, assignment, students)
+            entered = decisions.latest(connection, assignment, students) | entered
             graded = [result for result in results if result.status == "graded"]
-            kept = _kept(connection, assignment, graded)
+            kept = decisions.kept(connection, assignment, graded)
             _store_marks(connection, prepared, graded, kept)
             _store_results(connection, results, run)
         return [
             Dropped(*key, (hand.points or 0.0) + (hand.extra or 0.0))
             for key, hand in sorted(entered.items())
-            if (hand.points is not None or hand.extra is not None) and key not in kept
+            if hand.counts and key not in kept
         ]
 
     def secret(self, assignment: str, run: str) -> int:
@@ -212,21 +211,20 @@ class Book:
                 connection.execute(insert(RUNS), row | {"started": datetime.now(UTC)})
         return int(stored, 16)
 
-    def secret_of(self, assignment: str, student_id: str) -> int:
-        """Return the secret with which a submission was graded.
+    def secret_of(self, assignment: str, student_id: str, question: str = "") -> int:
+        """Return the secret with which a submission was graded, or one question if it was later.
 
         Raises ValueError if nothing is recorded for that student, or its run never asked for a
         secret.
         """
-        query = (
-            select(RUNS.c.secret)
-            .join(
-                RESULTS, (RESULTS.c.run == RUNS.c.run) & (RESULTS.c.assignment == RUNS.c.assignment)
-            )
-            .where(RESULTS.c.assignment == assignment, RESULTS.c.student_id == student_id)
-        )
+        here = (RESULTS.c.assignment == assignment) & (RESULTS.c.student_id == student_id)
+        query = select(RESULTS.c.run, RESULTS.c.marks).where(here)
         with self._engine.connect() as connection:
-            stored = connection.scalar(query)
+            run, marks = connection.execute(query).one_or_none() or ("", [])
+            named = [mark.get("run") for mark in marks if mark["question"] == question]
+            made_by = RUNS.c.run == (next(filter(None, named), run))
+            secret = select(RUNS.c.secret).where(RUNS.c.assignment == assignment, made_by)
+            stored = connection.scalar(secret)
         if stored is None:
             raise ValueError(f"no secret is known for {student_id!r} and {assignment!r}")
         return int(stored, 16)
@@ -243,6 +241,35 @@ class Book:
         )
         with self._engine.connect() as connection:
             return dict(connection.execute(query).all())
+
+    def checked(self, assignment: str, student_id: str) -> dict[str, Mark]:
+        """Return what a graded submission earned by the checks, whatever people entered.
+
+        It is by question, and empty where nothing is graded.
+        """
+        query = select(RESULTS).where(
+            RESULTS.c.assignment == assignment,
+            RESULTS.c.student_id == student_id,
+            RESULTS.c.status == "graded",
+        )
+        with self._engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+            if row is None:
+                return {}
+            found = _of_students(connection, assignment, [student_id], GRADE, GRADE.c.auto_score)
+            points = {cell.removesuffix(CHECK): checked for _, cell, checked in found}
+        marks = (_mark(mark, points[mark["question"]]) for mark in row.marks)
+        return {mark.question: replace(mark, run=mark.run or row.run) for mark in marks}
+
+    def accept(self, assignment: str, student_id: str, content: str) -> None:
+        """Remember that a notebook is this student's, whatever it says: see `decisions`."""
+        with writing(self._engine) as connection:
+            decisions.accept(connection, assignment, student_id, content)
+
+    def accepted(self, assignment: str) -> set[tuple[str, str]]:
+        """Return students and the digests of notebooks that are known to be theirs."""
+        with self._engine.connect() as connection:
+            return decisions.accepted(connection, assignment)
 
     def results(self, assignment: str) -> Iterator[Result]:
         """Return what is recorded, by student, with the marks entered by hand meanwhile.
@@ -465,7 +492,7 @@ def _names(name: str) -> tuple[str, str]:
     return _storable(first.strip(), NAME), _storable(last.strip(), NAME)
 
 
-def _withdraw(connection: Connection, assignment: str, students: list[str] | None) -> _Entered:
+def _withdraw(connection: Connection, assignment: str, students: list[str] | None) -> Decisions:
     """Take the marks of some students, or of all, away; return what was entered by hand."""
     found = (
         select(SUBMISSION.c.id)
@@ -476,8 +503,8 @@ def _withdraw(connection: Connection, assignment: str, students: list[str] | Non
         found = found.where(SUBMISSION.c.student_id.in_(students))
     if connection.execute(found.limit(1)).first() is None:
         return {}
-    entered = _entered(connection, found)
-    _put_aside(connection, assignment, students, entered)
+    entered = decisions.entered(connection, found)
+    decisions.put_aside(connection, assignment, students, entered)
     notebooks = select(SUBMITTED.c.id).where(SUBMITTED.c.assignment_id.in_(found))
     connection.execute(delete(GRADE).where(GRADE.c.notebook_id.in_(notebooks)))
     connection.execute(delete(COMMENT).where(COMMENT.c.notebook_id.in_(notebooks)))
@@ -486,86 +513,8 @@ def _withdraw(connection: Connection, assignment: str, students: list[str] | Non
     return entered
 
 
-def _entered(connection: Connection, submissions: Select[tuple[str]]) -> _Entered:
-    """Return what people entered in formgrader, and let nobody enter more until this is over."""
-    entered: _Entered = {}
-    grades = _of_cells(GRADE, GRADE.c.manual_score, GRADE.c.extra_credit)
-    grades = grades.where(SUBMISSION.c.id.in_(submissions)).with_for_update(of=GRADE)
-    for student, cell, points, extra in connection.execute(grades):
-        if points is not None or extra is not None:
-            entered[student, cell.removesuffix(CHECK)] = _ByHand(points, extra)
-    comments = _of_cells(COMMENT, COMMENT.c.manual_comment)
-    comments = comments.where(SUBMISSION.c.id.in_(submissions)).with_for_update(of=COMMENT)
-    for student, cell, comment in connection.execute(comments):
-        if comment:
-            hand = entered.get((student, cell), _ByHand())
-            entered[student, cell] = hand._replace(comment=comment)
-    return entered
-
-
-def _of_cells(table: Any, *columns: Any) -> Select[Any]:
-    """Return a query for columns of nbgrader's grades or comments, by student and cell."""
-    return (
-        select(SUBMISSION.c.student_id, CELL.c.name, *columns)
-        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
-        .join(table, table.c.notebook_id == SUBMITTED.c.id)
-        .join(CELL, CELL.c.id == table.c.cell_id)
-    )
-
-
-def _put_aside(
-    connection: Connection, assignment: str, students: list[str] | None, entered: _Entered
-) -> None:
-    """Keep what was entered for paragraphs, and forget what was kept before."""
-    query = select(RESULTS.c.student_id, RESULTS.c.marks).where(
-        RESULTS.c.assignment == assignment, RESULTS.c.status == "graded"
-    )
-    if students is not None:
-        query = query.where(RESULTS.c.student_id.in_(students))
-    old, kept = [], []
-    for student, marks in connection.execute(query):
-        for mark in filter(lambda each: each["paragraph"], marks):
-            question = mark["question"]
-            key = {"student": student, "question": question, "paragraph": mark["paragraph"]}
-            old.append(key)
-            if hand := entered.get((student, question)):
-                kept.append(key | hand._asdict() | {"maximum": mark["maximum"]})
-    if old:
-        connection.execute(
-            delete(BY_HAND).where(
-                BY_HAND.c.assignment == assignment,
-                BY_HAND.c.student_id == bindparam("student"),
-                BY_HAND.c.question == bindparam("question"),
-                BY_HAND.c.paragraph == bindparam("paragraph"),
-            ),
-            old,
-        )
-    if kept:
-        rows = [{"assignment": assignment, "student_id": row.pop("student"), **row} for row in kept]
-        connection.execute(insert(BY_HAND), rows)
-
-
-def _kept(connection: Connection, assignment: str, graded: Sequence[Result]) -> _Entered:
-    """Return what was entered by hand for the paragraphs as they are now."""
-    now = {
-        (result.student.student_id, mark.question, result.paragraphs[mark.question], mark.maximum)
-        for result in graded
-        for mark in result.marks
-        if result.paragraphs.get(mark.question)
-    }
-    students = [result.student.student_id for result in graded]
-    query = select(BY_HAND).where(
-        BY_HAND.c.assignment == assignment, BY_HAND.c.student_id.in_(students)
-    )
-    return {
-        (row.student_id, row.question): _ByHand(row.points, row.extra, row.comment)
-        for row in connection.execute(query)
-        if (row.student_id, row.question, row.paragraph, row.maximum) in now
-    }
-
-
 def _store_marks(
-    connection: Connection, prepared: _Prepared, graded: Sequence[Result], kept: _Entered
+    connection: Connection, prepared: _Prepared, graded: Sequence[Result], kept: Decisions
 ) -> None:
     """Write nbgrader's rows for submissions that have none."""
     rows: dict[Any, list[dict[str, Any]]] = {
@@ -586,7 +535,7 @@ def _store_marks(
             }
         )
         for mark in result.marks:
-            hand = kept.get((student, mark.question), _ByHand())
+            hand = kept.get((student, mark.question), Decision())
             grade = _grade(mark, prepared.questions[mark.question].cell_id, hand)
             rows[GRADE].append(grade | {"notebook_id": notebook})
         messages = {mark.question: mark.message for mark in result.marks}
@@ -597,7 +546,7 @@ def _store_marks(
                     "cell_id": cell,
                     "notebook_id": notebook,
                     "auto_comment": _storable(messages.get(name, "")) or None,
-                    "manual_comment": kept.get((student, name), _ByHand()).comment,
+                    "manual_comment": kept.get((student, name), Decision()).comment,
                 }
             )
     for table, new in rows.items():
@@ -605,7 +554,7 @@ def _store_marks(
             connection.execute(insert(table), new)
 
 
-def _grade(mark: Mark, cell_id: str, hand: _ByHand) -> dict[str, Any]:
+def _grade(mark: Mark, cell_id: str, hand: Decision) -> dict[str, Any]:
     """Return nbgrader's row for one question, without its notebook."""
     points = None if mark.points is None else float(mark.points)
     return {
@@ -614,7 +563,7 @@ def _grade(mark: Mark, cell_id: str, hand: _ByHand) -> dict[str, Any]:
         "auto_score": points,
         "manual_score": hand.points,
         "extra_credit": hand.extra,
-        "needs_manual_grade": points is None and hand.points is None,
+        "needs_manual_grade": hand.before or (points is None and hand.points is None),
     }
 
 
@@ -629,6 +578,7 @@ def _store_results(connection: Connection, results: Sequence[Result], run: str) 
 
 def _row(result: Result, run: str) -> dict[str, Any]:
     """Return the grader's own row for a result."""
+    answers = result.answers if result.status == "graded" else {}
     return {
         "assignment": result.assignment,
         "student_id": result.student.student_id,
@@ -644,7 +594,10 @@ def _row(result: Result, run: str) -> dict[str, Any]:
                 "question": mark.question,
                 "maximum": float(mark.maximum),
                 "message": _storable(mark.message),
-                "paragraph": result.paragraphs.get(mark.question, ""),
+                "paragraph": answers.get(mark.question, ""),
+                "check": mark.check,
+                "grader": mark.grader,
+                "run": mark.run,
             }
             for mark in result.marks
         ],
@@ -656,44 +609,57 @@ def _of_students(
 ) -> Iterable[Row[Any]]:
     """Return columns of nbgrader's grades or comments for some students of a problem set."""
     return connection.execute(
-        _of_cells(table, *columns)
+        decisions.of_cells(table, *columns)
         .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
         .where(ASSIGNMENT.c.name == assignment, SUBMISSION.c.student_id.in_(students))
     )
 
 
 def _points(connection: Connection, assignment: str, students: list[str]) -> _Points:
-    """Return what each question earned, by student and question; None where it is open."""
-    columns = (GRADE.c.auto_score, GRADE.c.manual_score, GRADE.c.extra_credit)
+    """Return what each question earned, by student and question."""
+    columns = (
+        GRADE.c.auto_score,
+        GRADE.c.manual_score,
+        GRADE.c.extra_credit,
+        GRADE.c.needs_manual_grade,
+    )
     points: _Points = {}
-    for student, cell, checked, by_hand, extra in _of_students(
+    for student, cell, checked, by_hand, extra, needs_look in _of_students(
         connection, assignment, students, GRADE, *columns
     ):
         decided = checked if by_hand is None else by_hand
-        points[student, cell.removesuffix(CHECK)] = (
-            None if decided is None else decided + (extra or 0.0)
+        points[student, cell.removesuffix(CHECK)] = _Decided(
+            None if decided is None else decided + (extra or 0.0),
+            by_hand is not None or extra is not None,
+            decisions.is_before(needs_look, checked, by_hand),
         )
     return points
 
 
+def _mark(recorded: dict[str, Any], points: float | None) -> Mark:
+    """Return a mark as it is recorded; an older grader did not say how it was made."""
+    made_by = {name: recorded.get(name, "") for name in ("check", "grader", "run")}
+    names = ("question", "maximum", "message")
+    return Mark(points=points, **{name: recorded[name] for name in names}, **made_by)
+
+
 def _result(row: Row[Any], points: _Points, comments: dict[tuple[str, str], str | None]) -> Result:
     """Return a result as it is recorded; what a person wrote replaces what a check said."""
-    marks = tuple(
-        Mark(
-            mark["question"],
-            points.get((row.student_id, mark["question"])),
-            mark["maximum"],
-            comments.get((row.student_id, mark["question"])) or mark["message"],
-        )
-        for mark in row.marks
-    )
+    marks = []
+    for recorded in row.marks:
+        key = row.student_id, recorded["question"]
+        decided = points.get(key, _Decided())
+        mark = _mark(recorded, decided.points)
+        message = comments.get(key) or mark.message
+        by, before = decided.by_person, decided.before
+        marks.append(replace(mark, message=message, run="", by_person=by, before=before))
     return Result(
         Student(row.student_id, row.lms_id, row.name),
         row.assignment,
         row.status,
         row.message,
-        marks,
+        tuple(marks),
         row.digest,
         cpu_seconds=row.cpu_seconds,
-        paragraphs={mark["question"]: mark["paragraph"] for mark in row.marks if mark["paragraph"]},
+        answers={mark["question"]: mark["paragraph"] for mark in row.marks if mark["paragraph"]},
     )

@@ -28,19 +28,18 @@ from sqlalchemy import Connection, Select, case, func, select
 from tornado import web
 
 from grading.gradebook import autograded
-from grading.gradebook.book import (
+from grading.gradebook.database import (
     ASSIGNMENT,
     CELL,
-    CHECK,
     COMMENT,
     GRADE,
+    RESULTS,
     STUDENT,
     SUBMISSION,
     SUBMITTED,
 )
-from grading.gradebook.database import RESULTS
 from grading.gradebook.scheme import Source, source
-from grading.problem_set import ProblemSet, Question
+from grading.problem_set import CHECK, ProblemSet, Question
 from grading.reports import feedback
 from grading.reports.feedback import GIVEN, Block, ShownCell
 
@@ -52,6 +51,8 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 WAITS = GRADE.c.auto_score.is_(None) & GRADE.c.manual_score.is_(None)
+# what `decisions.is_before` says
+BEFORE = GRADE.c.needs_manual_grade & ~WAITS
 POINTS = func.coalesce(GRADE.c.manual_score, GRADE.c.auto_score) + func.coalesce(
     GRADE.c.extra_credit, 0
 )
@@ -82,6 +83,7 @@ class Line:
     title: Markup
     marked: int
     waiting: int
+    before: int  # decided before the check or the scheme changed
     mean: float | None  # of the points, where anything is marked
 
 
@@ -141,8 +143,8 @@ class Waiting(_Page):
         with self.connect() as connection:
             rows = connection.execute(_submissions(assignment, question)).all()
         after = self.get_argument("after", "")
-        # what waits comes first, and of that what is behind this one
-        rows.sort(key=lambda row: (not row.waits, row.id <= after))
+        # what waits comes first, then what was decided before a change; of that, what is behind
+        rows.sort(key=lambda row: (not row.waits, not row.before, row.id <= after))
         if not rows:
             self.gone(f"Nobody has points for {question} of {assignment} yet.")
             return
@@ -288,6 +290,7 @@ def _submissions(assignment: str, question: str) -> Select[Any]:
             SUBMITTED.c.id,
             GRADE.c.auto_score,
             WAITS.label("waits"),
+            BEFORE.label("before"),
             CELL.c.name.label("cell"),
             comment.limit(1).scalar_subquery().label("message"),
         )
@@ -311,7 +314,8 @@ def _lines(connection: Connection, problem_set: ProblemSet) -> Iterator[Line]:
     """Yield how far each question is."""
     for question in problem_set.questions:
         found = _submissions(problem_set.name, question.name).order_by(None)
-        columns = func.count(), func.sum(case((WAITS, 1), else_=0)), func.avg(POINTS)
-        count, waiting, mean = connection.execute(found.with_only_columns(*columns)).one()
+        times = (func.sum(case((what, 1), else_=0)) for what in (WAITS, BEFORE))
+        query = found.with_only_columns(func.count(), func.avg(POINTS), *times)
+        count, mean, waiting, before = connection.execute(query).one()
         title = feedback.title(problem_set, question.name)
-        yield Line(question, title, count - (waiting or 0), waiting or 0, mean)
+        yield Line(question, title, count - (waiting or 0), waiting or 0, before or 0, mean)

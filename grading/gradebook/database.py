@@ -31,6 +31,18 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+# nbgrader's tables
+ASSIGNMENT = nb.Assignment.__table__
+NOTEBOOK = nb.Notebook.__table__
+CELL = nb.BaseCell.__table__
+GRADE_CELL = nb.GradeCell.__table__
+SOLUTION_CELL = nb.SolutionCell.__table__
+STUDENT = nb.Student.__table__
+SUBMISSION = nb.SubmittedAssignment.__table__
+SUBMITTED = nb.SubmittedNotebook.__table__
+GRADE = nb.Grade.__table__
+COMMENT = nb.Comment.__table__
+
 COURSE = "default_course"
 NAME = 128
 """How many characters nbgrader has room for in a name."""
@@ -70,11 +82,26 @@ BY_HAND = Table(
     Column("assignment", String(NAME), primary_key=True),
     Column("student_id", IDENTIFIER, primary_key=True),
     Column("question", String(NAME), primary_key=True),
-    Column("paragraph", String(NAME), primary_key=True),
+    Column("paragraph", String(NAME), primary_key=True),  # the digest of what was answered
     Column("maximum", Float, nullable=False),
     Column("points", Float),
     Column("extra", Float),
     Column("comment", Text),
+    Column("version", String(NAME)),  # of the check; older gradebooks do not know it
+)
+CHECKS = Table(
+    "grading_check",
+    TABLES,
+    Column("assignment", String(NAME), primary_key=True),
+    Column("question", String(NAME), primary_key=True),
+    Column("version", String(NAME), nullable=False),
+)
+ACCEPTED = Table(
+    "grading_accepted",
+    TABLES,
+    Column("assignment", String(NAME), primary_key=True),
+    Column("student_id", IDENTIFIER, primary_key=True),
+    Column("content", String(64), primary_key=True),
 )
 RECEIPTS = Table(
     "grading_receipt",
@@ -177,6 +204,8 @@ def _create_tables(connection: Connection, shown: str) -> None:
             f"{newest}); `nbgrader db upgrade` brings an older one up to date"
         )
     TABLES.create_all(connection)
+    if "version" not in {each["name"] for each in inspect(connection).get_columns(BY_HAND.name)}:
+        connection.execute(text(f"ALTER TABLE {BY_HAND.name} ADD COLUMN version VARCHAR({NAME})"))
     for table, column in INDEXED.items():
         name = f"grading_{table}_{column}"
         connection.execute(text(f"CREATE INDEX IF NOT EXISTS {name} ON {table} ({column})"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from grading import version
 from grading.gradebook import autograded
 from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize
 from grading.marking import running
@@ -22,6 +23,8 @@ from grading.sandbox import sandbox
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+DIGEST = "2:"
+"""How digests begin; before, they were others for other checks."""
 TIME = re.compile(r"it took longer than [0-9.]+ s")
 NO_ANSWER = "no answer came out"
 MISSING = re.compile(r"name '(\w+)' is not defined")
@@ -40,19 +43,15 @@ class Conditions:
     secrets: Mapping[str, int]
     limits: sandbox.Limits = field(default_factory=sandbox.Limits)  # what a submission may use
     unsafe: bool = False  # whether students' code runs without the sandbox
-    # students whose identity somebody has looked at: theirs is the roster's, whatever the
-    # notebook says
-    accepted: frozenset[str] = frozenset()
 
 
-def digest(submission: Submission, problem_set: ProblemSet) -> str:
-    """Return what tells whether a submission was graded before, as it is and by the same checks."""
-    parts = [problem_set.digest, submission.assignment, repr(submission.student)]
+def digest(submission: Submission) -> str:
+    """Return what tells whether a submission was graded before as it is, by whatever checks."""
+    parts = [submission.assignment, repr(submission.student)]
     if submission.problem is not None:
         parts += submission.problem
-    return hashlib.sha256(
-        "\n".join(parts).encode() + b"\n" + (submission.notebook or b"")
-    ).hexdigest()
+    whole = "\n".join(parts).encode() + b"\n" + (submission.notebook or b"")
+    return DIGEST + hashlib.sha256(whole).hexdigest()
 
 
 def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions) -> Result:
@@ -62,7 +61,7 @@ def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions
     of a student's raises here. Raises `sandbox.SandboxUnavailable` if students' code cannot be kept
     in a sandbox.
     """
-    known = digest(submission, problem_set)
+    known = digest(submission)
     if submission.problem is not None or submission.notebook is None:
         status, message = submission.problem or ("missing", "nothing was handed in")
         return without_points(submission, problem_set, status, message, known)
@@ -70,7 +69,7 @@ def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions
         work = normalize(submission.notebook, problem_set)
     except Invalid as invalid:
         return without_points(submission, problem_set, "invalid", str(invalid), known)
-    if doubt := doubt_about_identity(submission.student, work.typed_id, conditions.accepted):
+    if doubt := doubt_about_identity(submission, work.typed_id):
         return without_points(submission, problem_set, "needs-review", doubt, known)
     try:
         return _marked(submission, problem_set, work, conditions, known)
@@ -109,21 +108,21 @@ def without_points(
     )
 
 
-def doubt_about_identity(student: Student, typed: str | None, accepted: frozenset[str]) -> str:
-    """Return why it is not clear whose work this is, or nothing.
+def doubt_about_identity(submission: Submission, typed: str | None) -> str:
+    """Return why it is not clear whose work this is, or nothing, as where somebody settled it.
 
-    By the folder or the learning platform it is `student`'s. What was `typed` in the notebook is
-    None if that is not a plain text. For those in `accepted` somebody has settled it.
+    What was `typed` in the notebook is None if that is not a plain text.
 
     Examples
     --------
-    >>> ada = Student("s1", "", "Ada Example", also=("ada",))
-    >>> doubt_about_identity(ada, "ADA", frozenset())
+    >>> ada = Submission(Student("s1", "", "Ada Example", also=("ada",)), "week1", b"")
+    >>> doubt_about_identity(ada, "ADA")
     ''
-    >>> doubt_about_identity(ada, "s2", frozenset())
+    >>> doubt_about_identity(ada, "s2")
     'handed in by s1, but the notebook says s2: whose personal numbers are these?'
     """
-    if student.student_id in accepted:
+    student = submission.student
+    if submission.accepted:
         return ""
     if typed is None or not typed.strip():
         return (
@@ -182,12 +181,18 @@ def _marked(
     steps = running.plan(work.cells, problem_set.questions, identity, asked)
     ran = running.run(steps, conditions.limits, unsafe=conditions.unsafe)
     untouched = _untouched(work.cells, problem_set)
-    marks = tuple(
-        _without_paragraph(question, untouched)
-        if question.by_hand
-        else _mark(judge, question, ran, work.cells, identity, asked)
-        for question in problem_set.questions
-    )
+    kept = {mark.question: mark for mark in submission.kept}
+
+    def marked(question: Question) -> Mark:
+        if question.name in kept:
+            return kept[question.name]
+        if question.by_hand:
+            found = _without_paragraph(question, untouched)
+        else:
+            found = _mark(judge, question, ran, work.cells, identity, asked)
+        return replace(found, check=question.version, grader=version.grader())
+
+    marks = tuple(map(marked, problem_set.questions))
     pictures = {**problem_set.pictures, **work.pictures}
     shown = tuple(
         feedback.ShownCell(
@@ -211,7 +216,7 @@ def _marked(
         notebook=autograded.notebook(problem_set, shown, notes),
         feedback=feedback.page(problem_set, student, "graded", "", shown, marks, notes),
         cpu_seconds=ran.cpu_seconds,
-        paragraphs=_paragraphs(work.cells),
+        answers=_answers(work.cells),
     )
 
 
@@ -327,10 +332,13 @@ def _why(question: Question, ran: running.Ran) -> str:
     return NO_ANSWER
 
 
-def _paragraphs(cells: Iterable[WorkCell]) -> dict[str, str]:
-    """Return what tells whether a paragraph is still the one that somebody marked."""
+def _answers(cells: Iterable[WorkCell]) -> dict[str, str]:
+    """Return what tells whether the answer to a question is still the one that somebody marked."""
+    sources: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.question and cell.role in ("answer", "own", "by hand"):
+            sources.setdefault(cell.question, []).append(cell.source)
     return {
-        cell.name: hashlib.sha256(cell.source.encode()).hexdigest()
-        for cell in cells
-        if cell.role == "by hand" and cell.name
+        question: hashlib.sha256("\0".join(each).encode()).hexdigest()
+        for question, each in sources.items()
     }

@@ -180,9 +180,14 @@ def page(
     )
 
 
-def remarks(result: Result) -> list[str]:
+def remarks(result: Result, problem_set: ProblemSet) -> list[str]:
     """Return what a student is told of what counts besides the marks."""
-    said = []
+    checked = {question.name for question in problem_set.questions if not question.by_hand}
+    said = [
+        f"A person decided about {mark.question}, in place of the check."
+        for mark in result.marks
+        if mark.by_person and mark.question in checked
+    ]
     if result.shared_by:
         said.append(f"The notebook of your group came from {result.shared_by}.")
     if result.late and result.late.why:

@@ -6,6 +6,7 @@ import sys
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import mean, quantiles
 from typing import TYPE_CHECKING, Self, TextIO
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from grading.problem_set import ProblemSet, Question
-    from grading.results import Result
+    from grading.results import Mark, Result
 
 STATUSES = ("graded", "needs-review", "invalid", "missing")
 EVERY = 30.0
@@ -82,8 +83,18 @@ class Tally:
     shares: dict[str, array[float]] = field(default_factory=dict)
     # how many marks by hand each question still waits for
     open_marks: Counter[str] = field(default_factory=Counter)
+    # how many marks of each question an older check made, or a person before the check changed
+    older: Counter[str] = field(default_factory=Counter)
+    decided_before: Counter[str] = field(default_factory=Counter)
+    # how many marks each version of the grader made
+    graders: Counter[str] = field(default_factory=Counter)
     # the first of those that somebody has to look at, each with its reason
     review: list[str] = field(default_factory=list)
+
+    @cached_property
+    def by_name(self) -> dict[str, Question]:
+        """Return the questions by their names."""
+        return {question.name: question for question in self.problem_set.questions}
 
     def add(self, result: Result) -> None:
         """Take the numbers out of a result."""
@@ -95,11 +106,27 @@ class Tally:
             return
         self.totals.append(result.total or 0.0)
         for mark in result.marks:
+            self._note_versions(mark)
             if mark.points is None:
                 self.open_marks[mark.question] += 1
             elif mark.maximum:
                 share = mark.points / mark.maximum
                 self.shares.setdefault(mark.question, array("d")).append(share)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Return whether some of the marks would be made otherwise today."""
+        return bool(self.older or self.decided_before or len(self.graders) > 1)
+
+    def _note_versions(self, mark: Mark) -> None:
+        """Count a mark among the older ones, if it is one."""
+        question = self.by_name.get(mark.question)
+        if question is not None and question.is_older(mark):
+            self.older[mark.question] += 1
+        if mark.before:
+            self.decided_before[mark.question] += 1
+        if mark.grader:
+            self.graders[mark.grader] += 1
 
     def lines(self) -> Iterator[str]:
         """Give the summary, line by line."""
@@ -108,12 +135,27 @@ class Tally:
         if self.totals:
             yield ""
             yield from self._marks()
+        if self.is_mixed:
+            yield ""
+            yield from self._versions()
         if self.review:
             yield ""
             yield "For somebody to look at:"
             yield from (f"  {line}" for line in self.review)
             if more := self.statuses["needs-review"] - len(self.review):
                 yield f"  and {more} more"
+
+    def _versions(self) -> Iterator[str]:
+        """Say which marks are older than the checks and schemes, and how to make them anew."""
+        for name, count in sorted(self.older.items()):
+            marks = "One mark" if count == 1 else f"{count} marks"
+            yield f"{marks} of {name} by an older check; REMARK={name} makes them anew."
+        for name, count in sorted(self.decided_before.items()):
+            what = "One decision" if count == 1 else f"{count} decisions"
+            yield f"{what} by hand about {name} from before its check or scheme changed."
+        if len(self.graders) > 1:
+            parts = (f"{count} by {grader}" for grader, count in self.graders.most_common())
+            yield f"Marks by several versions of the grader: {', '.join(parts)}."
 
     def _marks(self) -> Iterator[str]:
         """Give what is known of the marks, where there are any."""
@@ -171,13 +213,18 @@ def histogram(totals: Iterable[float], maximum: float) -> list[str]:
     ]
 
 
+def tally(results: Iterable[Result], problem_set: ProblemSet) -> Tally:
+    """Return the numbers of a problem set; of the results, one for each student, none is kept."""
+    counted = Tally(problem_set)
+    for result in results:
+        counted.add(result)
+    return counted
+
+
 def summary(results: Iterable[Result], problem_set: ProblemSet) -> str:
     """Return what came of a problem set, for the instructor.
 
-    Of the results, one for each student, only numbers are kept. The text has no control characters.
-    Means and quartiles are those of graded submissions alone, and there are none without one.
+    The text has no control characters. Means and quartiles are those of graded submissions alone,
+    and there are none without one.
     """
-    tally = Tally(problem_set)
-    for result in results:
-        tally.add(result)
-    return "\n".join(tally.lines())
+    return "\n".join(tally(results, problem_set).lines())

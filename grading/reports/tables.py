@@ -17,6 +17,7 @@ from book.files import atomic_write
 from grading.late import in_words, local
 from grading.names import shown
 from grading.results import Result, Student
+from grading.version import grader
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -68,7 +69,11 @@ def everyone(
 
 
 def grades_rows(
-    tables: Iterable[Table], timezone: ZoneInfo | None = None, *, dated: bool = False
+    tables: Iterable[Table],
+    timezone: ZoneInfo | None = None,
+    *,
+    dated: bool = False,
+    mixed: bool = False,
 ) -> Iterator[list[str]]:
     """Return the rows of ``grades.csv``, the header first.
 
@@ -76,16 +81,19 @@ def grades_rows(
     questions. A row has student, name, assignment, the points of each question, their sum so far,
     the most that can be had, status and message. Points and sum are empty where nothing is decided.
     With `dated` come, behind the sum, when the notebook came, by how much that is late, what is
-    taken off, and the points that count. A cell of text that a spreadsheet would take for a formula
+    taken off, and the points that count. With `mixed` the last column says which marks an older
+    check made, or another version of the grader than this one, and which decisions of a person are
+    from before the check changed. A cell of text that a spreadsheet would take for a formula
     begins with an apostrophe.
     """
     tables = list(tables)
     # a dictionary keeps the order, and a question of two problem sets has one column
     names = list(dict.fromkeys(each.name for _, questions in tables for each in questions))
     late = ["submitted", "late", "deduction", "final"] if dated else []
-    yield ["student", "name", "assignment", *names, "total", *late, "maximum", "status", "message"]
+    last = ["maximum", "status", "message", *(["older"] if mixed else [])]
+    yield ["student", "name", "assignment", *names, "total", *late, *last]
     sorted_rows = [_rows(results, questions) for results, questions in tables]
-    for result, maximum in heapq.merge(*sorted_rows, key=lambda row: STUDENT_ID(row[0])):
+    for result, questions in heapq.merge(*sorted_rows, key=lambda row: STUDENT_ID(row[0])):
         points = {mark.question: mark.points for mark in result.marks}
         yield [
             plain_text(result.student.student_id),
@@ -94,17 +102,37 @@ def grades_rows(
             *(_number(points.get(name)) for name in names),
             _number(result.total),
             *(_late(result, timezone) if dated else ()),
-            _number(maximum),
+            _number(_maximum(result, questions)),
             plain_text(result.status),
             plain_text(_message(result)),
+            *([_older(result, questions)] if mixed else []),
         ]
 
 
+def _older(result: Result, questions: Sequence[Question]) -> str:
+    """Return which marks would be made otherwise today."""
+    by_name = {question.name: question for question in questions}
+    kinds: dict[str, list[str]] = {}
+    for mark in result.marks if result.status == "graded" else ():
+        if by_name[mark.question].is_older(mark):
+            kinds.setdefault("by an older check", []).append(mark.question)
+        if mark.before:
+            kinds.setdefault("decided before the check changed", []).append(mark.question)
+        if mark.grader not in ("", grader()):
+            kinds.setdefault("by another grader", []).append(mark.question)
+    return "; ".join(f"{' '.join(names)} {kind}" for kind, names in kinds.items())
+
+
 def write_grades(
-    path: Path, tables: Iterable[Table], timezone: ZoneInfo | None = None, *, dated: bool = False
+    path: Path,
+    tables: Iterable[Table],
+    timezone: ZoneInfo | None = None,
+    *,
+    dated: bool = False,
+    mixed: bool = False,
 ) -> None:
     """Write ``grades.csv``: see `grades_rows`."""
-    _write(path, grades_rows(tables, timezone, dated=dated))
+    _write(path, grades_rows(tables, timezone, dated=dated, mixed=mixed))
 
 
 def _late(result: Result, timezone: ZoneInfo | None) -> list[str]:
@@ -303,11 +331,14 @@ def _kept(cell: str) -> str:
 
 def _rows(
     results: Iterable[Result], questions: Sequence[Question]
-) -> Iterator[tuple[Result, float]]:
-    """Return each result with the most that it could earn."""
-    maximum = sum(question.points for question in questions)
-    for result in results:
-        yield result, result.maximum if result.marks else maximum
+) -> Iterator[tuple[Result, Sequence[Question]]]:
+    """Return each result with the questions of its problem set."""
+    return ((result, questions) for result in results)
+
+
+def _maximum(result: Result, questions: Sequence[Question]) -> float:
+    """Return the most that a result could earn."""
+    return result.maximum if result.marks else sum(question.points for question in questions)
 
 
 def _who(student: Student) -> str:

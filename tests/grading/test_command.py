@@ -285,7 +285,7 @@ def test_identity_is_settled_by_a_person_and_everything_is_marked_again_if_asked
     assert_row(few.rows()["s1"], FULL)
 
     capsys.readouterr()
-    assert command.main([*few.arguments(), "--again", "--accept", "s1"]) == 0
+    assert command.main([*few.arguments(), "--remark", "all"]) == 0
     assert "graded 3" in capsys.readouterr().err
     assert {student: row["total"] for student, row in few.rows().items()} == dict.fromkeys(
         few.students, "6"

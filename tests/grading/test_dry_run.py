@@ -88,14 +88,15 @@ def test_it_says_what_would_be_marked_again(few: Class, monkeypatch: pytest.Monk
     with monkeypatch.context() as patch:
         nothing_runs(patch)
         said = dry_run(few.order())
-        again = dry_run(few.order(again=True))
+        again = dry_run(few.order(remark=frozenset({"all"})))
     assert contents(few.submissions.parent) == before
-    heading = "would be marked again, as the notebook, the checks or the roster changed"
+    heading = "would be marked again, as the notebook or the roster changed, or you ask for it"
     assert section(said, f"tiny, {heading}:") == ["s2 (s2 Example): s2/tiny.ipynb"]
     assert section(said, "tiny, would be marked:") == ["s4 (s4 Example): s4/tiny.ipynb"]
     unchanged = section(said, "tiny, marked before, and nothing has changed:")
     assert [line[:2] for line in unchanged] == ["s1", "s3"]
-    assert len(section(again, "tiny, would be marked:")) == 4
+    assert [line[:2] for line in section(again, f"tiny, {heading}:")] == ["s1", "s2", "s3"]
+    assert len(section(again, "tiny, would be marked:")) == 1
     # and it is right
     summary = grade(few.order())
     assert "4 graded" in summary

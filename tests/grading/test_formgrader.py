@@ -292,6 +292,30 @@ def test_questions_that_a_program_marks_can_be_looked_at_too(
     assert entered(course, "s1", "q1_check")[0] == 1.5
 
 
+def test_what_was_decided_before_a_change_says_so_until_it_is_resolved(
+    page: Page, server: str, course: Path
+) -> None:
+    with Gradebook(f"sqlite:///{course / 'out' / 'gradebook.db'}") as book:
+        found = book.find_grade("q3_check", "tiny", "tiny", "s2")
+        found.manual_score, found.needs_manual_grade = 0.5, True
+        book.db.commit()
+    page.goto(f"{server}/")
+    line = page.get_by_role("row", name="3 An array")
+    assert "4 by the check, 1 decided before a change" in line.inner_text()
+    line.get_by_role("link", name="Look at q3").click()
+    ready(page)
+    assert student_of(page) == "s2"
+    assert "Decided before the check or scheme changed" in page.locator("#fields").inner_text()
+    page.get_by_role("button", name="Resolve").click()
+    page.locator("#saved", has_text="Saved").wait_for()
+    page.reload()
+    ready(page)
+    assert page.locator(".score").input_value() == "0.5"
+    assert "Decided before" not in page.locator("#fields").inner_text()
+    page.goto(f"{server}/")
+    assert "decided before" not in page.locator("main").inner_text()
+
+
 def test_what_a_student_wrote_does_nothing(page: Page, server: str, course: Path) -> None:
     open_student(page, server, course, "s2")
     assert page.evaluate("window.stolen") is None

@@ -109,7 +109,7 @@ def graded(
         Mark(name, got, most, f"about {name}")
         for (name, most), got in zip(maxima.items(), points, strict=True)
     )
-    result = Result(student, NAME, "graded", "", marks, "d1", paragraphs={"q9": paragraph})
+    result = Result(student, NAME, "graded", "", marks, "d1", answers={"q9": paragraph})
     return replace(result, **changes)
 
 
@@ -181,7 +181,7 @@ def test_the_order_does_not_depend_on_the_language_of_the_database(postgres: str
         pass
     columns = "SELECT collation_name FROM information_schema.columns"
     chosen = "table_name LIKE 'grading%' AND column_name = 'student_id'"
-    assert rows(address, f"{columns} WHERE {chosen}") == [("C",)] * 3
+    assert rows(address, f"{columns} WHERE {chosen}") == [("C",)] * 4
 
 
 def test_results_can_be_recorded_while_results_are_read(
@@ -285,9 +285,9 @@ def test_a_mark_by_hand_that_was_taken_back_stays_away(book: Book, url: str) -> 
 
 
 def test_a_mark_by_hand_without_a_paragraph_to_compare_is_dropped(book: Book, url: str) -> None:
-    book.record(graded(paragraphs={}), "first")
+    book.record(graded(answers={}), "first")
     by_hand(url, 3.0)
-    assert book.record(graded(paragraphs={}), "second") == [Dropped("s1", "q9", 3.0)]
+    assert book.record(graded(answers={}), "second") == [Dropped("s1", "q9", 3.0)]
     assert points_of(book) == {"s1": [2, 1.5, None]}
 
 

@@ -286,7 +286,7 @@ class TestCommand:
                     Mark(each.name, None if each.by_hand else float(rng.integers(5)), each.points)
                     for each in known.questions
                 ),
-                paragraphs={"q5": "0" * 64},
+                answers={"q5": "0" * 64},
             )
             for i in range(12)
         ]

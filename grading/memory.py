@@ -1,0 +1,108 @@
+"""What earlier runs decided: which submissions are marked already, and which marks stay.
+
+A submission is settled while it is the same file of the same student, whatever becomes of checks
+and grader: nothing is marked anew that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
+
+from grading.marking.submission import DIGEST, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grading.gradebook.book import Book
+    from grading.problem_set import ProblemSet
+    from grading.results import Result, Submission
+
+ALL = "all"
+
+
+@dataclass
+class Memory:
+    """What is known of earlier runs, and what is asked of this one."""
+
+    book: Book | None  # None where nothing was ever marked
+    accepting: frozenset[str]  # students whose identity somebody has looked at
+    remark: frozenset[str]  # questions to mark anew also where nothing has changed, or ALL
+    digests: Mapping[str, Mapping[str, str]]  # of what is settled, by problem set and student
+    accepted: Mapping[str, set[tuple[str, str]]]  # students with digests of their notebooks
+    # what is settled and marked anew all the same, problem sets and students
+    anew: set[tuple[str, str]] = field(default_factory=set)
+
+    @classmethod
+    def of(
+        cls,
+        book: Book | None,
+        accepting: frozenset[str],
+        remark: frozenset[str],
+        assignments: Iterable[str],
+    ) -> Self:
+        """Return what the gradebook knows of some problem sets."""
+        names = list(assignments)
+        digests = {name: book.digests(name) if book else {} for name in names}
+        accepted = {name: book.accepted(name) if book else set() for name in names}
+        return cls(book, accepting, remark, digests, accepted)
+
+    def notes(self) -> list[str]:
+        """Say what of the gradebook is of an earlier version of the grader."""
+        return [
+            f"{name}: an earlier version of the grader marked {len(old)} submissions and did not "
+            "write down by which checks; those that came now were marked again"
+            for name, known in self.digests.items()
+            if (old := [each for each in known.values() if not each.startswith(DIGEST)])
+        ]
+
+    def is_known(self, submission: Submission) -> bool:
+        """Return whether something of this student was marked before."""
+        return submission.student.student_id in self.digests[submission.assignment]
+
+    def to_mark(self, submission: Submission) -> Submission | None:
+        """Return a submission with what is known of it, or None if it is settled."""
+        assignment, student = submission.assignment, submission.student.student_id
+        if submission.notebook is not None:
+            submission = replace(submission, accepted=self._is_accepted(submission))
+        if self.digests[assignment].get(student) != digest(submission):
+            return submission
+        if not self.remark or self.book is None:
+            return None
+        marks = self.book.checked(assignment, student)
+        if ALL in self.remark:
+            chosen = set(marks)
+        else:
+            chosen = self.remark & set(marks)
+            if not chosen:
+                return None
+        if chosen:
+            self.anew.add((assignment, student))
+        stay = tuple(mark for question, mark in marks.items() if question not in chosen)
+        return replace(submission, kept=stay)
+
+    def would_lose(self, result: Result) -> bool:
+        """Return whether a result has no points, and those of an earlier run are still good."""
+        key = result.assignment, result.student.student_id
+        return result.status != "graded" and key in self.anew
+
+    def _is_accepted(self, submission: Submission) -> bool:
+        """Return whether somebody has said whose this notebook is, now or before."""
+        assignment, student = submission.assignment, submission.student.student_id
+        content = hashlib.sha256(submission.notebook or b"").hexdigest()
+        known = self.accepted[assignment]
+        if student in self.accepting and (student, content) not in known:
+            known.add((student, content))
+            if self.book is not None:
+                self.book.accept(assignment, student, content)
+        return (student, content) in known
+
+
+def check_questions(remark: frozenset[str], sets: Mapping[str, ProblemSet]) -> None:
+    """Refuse to mark questions anew that there are not."""
+    names = {question.name for each in sets.values() for question in each.questions}
+    if unknown := remark - names - {ALL}:
+        listed = ", ".join(sorted(names))
+        raise ValueError(f"REMARK must be {ALL}, or some of {listed}; got {min(unknown)}")
