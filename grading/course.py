@@ -21,6 +21,7 @@ from grading.marking.submission import Conditions, mark
 from grading.memory import Memory, check_questions
 from grading.names import safe_name
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
+from grading.regrades import read_requests
 from grading.reports import feedback, tables
 from grading.reports import instructor as report
 from grading.reports.feedback_zips import write_zips
@@ -72,6 +73,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
     known = wanted(order.source, order.assignment)
     check_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
+    requests = read_requests(order.out)
     url = database(order.out, order.database)
     collection = _collected(order, course, tuple(known), url)
     sets = {name: known[name] for name in collection.assignments}
@@ -90,6 +92,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         )
         notes += _mark(order, book, run, collection, sets, conditions, work)
         marked = _recorded_sets(book, order.source)
+        notes += requests.settle(book, course, marked) if requests else []
         _renew_feedback(order.out, book, marked, course)
         summary = _write_tables(order.out, book, course, marked)
     text = "\n".join([summary, *notes])
@@ -310,8 +313,7 @@ def export(
     With an assignment, only its marks are written for the platforms. A gradebook that is not in
     `out` has the address `url`. ValueError: nothing was graded there.
     """
-    said = []
-    with _opened(out, roster, url, source) as (book, course, sets):
+    with _opened(out, roster, url, source) as (book, course, sets, said):
         chosen = _chosen(sets, assignment)
         for name in chosen:
             course.check_worksheet(name, alone=len(chosen) == 1)
@@ -341,8 +343,7 @@ def feedback_zips(
 
     Returns what was written and who was left out. The rest is as with `export`.
     """
-    said = []
-    with _opened(out, roster, url, source) as (book, course, sets):
+    with _opened(out, roster, url, source) as (book, course, sets, said):
         for name in _chosen(sets, assignment):
             people = course.of(name) or Roster([])
             said += write_zips(out, course.outcomes(book, name), people, book.receipts(name))
@@ -352,16 +353,18 @@ def feedback_zips(
 @contextmanager
 def _opened(
     out: Path, roster: Path, url: str | None, source: Path
-) -> Iterator[tuple[Book, Enrolment, dict[str, ProblemSet]]]:
-    """Open a gradebook, and write its tables and pages anew."""
+) -> Iterator[tuple[Book, Enrolment, dict[str, ProblemSet], list[str]]]:
+    """Open a gradebook, and write its tables and pages anew; the texts are for somebody to read."""
     course = enrolment(out, source, roster)
+    requests = read_requests(out)
     if url is None and not (out / DATABASE).exists():
         raise ValueError(f"OUT must be a folder that make grade has filled; {out} has no gradebook")
     with Book(database(out, url)) as book:
         sets = _recorded_sets(book, source)
+        said = requests.settle(book, course, sets) if requests else []
         _renew_feedback(out, book, sets, course)
         atomic_write(out / "summary.txt", _write_tables(out, book, course, sets) + "\n")
-        yield book, course, sets
+        yield book, course, sets, said
 
 
 def _chosen(sets: Mapping[str, ProblemSet], assignment: str | None) -> list[str]:

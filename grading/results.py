@@ -52,7 +52,7 @@ class Mark:
     check: str = ""  # `Question.version` of the check that made it
     grader: str = ""  # the version of the grader, see `grading.version`
     run: str = ""  # the run that made it, where that was an earlier one
-    by_person: bool = False  # whether a person entered the points
+    by_person: bool = False  # whether a person entered points or a comment
     before: bool = False  # whether that was before the check changed
 
 

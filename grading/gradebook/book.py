@@ -261,6 +261,13 @@ class Book:
         marks = (_mark(mark, points[mark["question"]]) for mark in row.marks)
         return {mark.question: replace(mark, run=mark.run or row.run) for mark in marks}
 
+    def decide(
+        self, assignment: str, student_id: str, question: str, points: float | None, comment: str
+    ) -> None:
+        """Enter points for a question, a comment or both, as a person does in formgrader."""
+        with writing(self._engine) as connection:
+            decisions.decide(connection, assignment, student_id, question, points, comment)
+
     def accept(self, assignment: str, student_id: str, content: str) -> None:
         """Remember that a notebook is this student's, whatever it says: see `decisions`."""
         with writing(self._engine) as connection:
@@ -650,9 +657,10 @@ def _result(row: Row[Any], points: _Points, comments: dict[tuple[str, str], str 
         key = row.student_id, recorded["question"]
         decided = points.get(key, _Decided())
         mark = _mark(recorded, decided.points)
-        message = comments.get(key) or mark.message
-        by, before = decided.by_person, decided.before
-        marks.append(replace(mark, message=message, run="", by_person=by, before=before))
+        comment = comments.get(key)
+        by_person = decided.by_person or bool(comment)
+        mark = replace(mark, run="", by_person=by_person, before=decided.before)
+        marks.append(replace(mark, message=comment or mark.message))
     return Result(
         Student(row.student_id, row.lms_id, row.name),
         row.assignment,

@@ -185,6 +185,31 @@ def note_checks(connection: Connection, problem_set: ProblemSet) -> None:
         connection.execute(insert(CHECKS), rows)
 
 
+def decide(
+    connection: Connection,
+    assignment: str,
+    student: str,
+    question: str,
+    points: float | None,
+    comment: str,
+) -> None:
+    """Enter what a person decided about a question of a graded submission."""
+    submitted = (
+        select(SUBMITTED.c.id)
+        .join(SUBMISSION, SUBMISSION.c.id == SUBMITTED.c.assignment_id)
+        .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
+        .where(ASSIGNMENT.c.name == assignment, SUBMISSION.c.student_id == student)
+    )
+    cells = select(CELL.c.id).where(CELL.c.name.in_([question, f"{question}{CHECK}"]))
+    entered = (
+        {GRADE: {"manual_score": points, "needs_manual_grade": False}} if points is not None else {}
+    )
+    entered |= {COMMENT: {"manual_comment": comment}} if comment else {}
+    for table, values in entered.items():
+        here = table.c.notebook_id.in_(submitted) & table.c.cell_id.in_(cells)
+        connection.execute(update(table).where(here).values(values))
+
+
 def accept(connection: Connection, assignment: str, student: str, content: str) -> None:
     """Remember that a notebook is this student's, whatever it says; it is named by its digest."""
     if (student, content) not in accepted(connection, assignment):

@@ -18,14 +18,13 @@ Three exports are taken as they are, in English:
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from grading.intake.csv_file import read_rows, wrong
 from grading.names import composed, is_safe_name, shown
 from grading.results import Student
 from grading.settings import Settings, in_utc
@@ -232,7 +231,7 @@ def read_roster(path: Path, settings: Settings = Settings()) -> Roster:  # noqa:
             student = _student(entry, place, column)
             roster.add(student, entry.group)
         except ValueError as error:
-            raise _wrong(path, entry.line, str(error)) from None
+            raise wrong(path, entry.line, str(error)) from None
         whose[entry.line] = student.student_id
         _note_time(roster, student, file, entry, settings)
     if file.platform:
@@ -262,7 +261,7 @@ def with_numbers(course: Roster, path: Path, settings: Settings) -> tuple[Roster
             )
         elif student.student_id in found:
             line = found[student.student_id].line
-            raise _wrong(path, entry.line, f"{student.student_id} came before, in line {line}")
+            raise wrong(path, entry.line, f"{student.student_id} came before, in line {line}")
         else:
             found[student.student_id] = entry
     roster = Roster([])
@@ -273,7 +272,7 @@ def with_numbers(course: Roster, path: Path, settings: Settings) -> tuple[Roster
         try:
             roster.add(numbered, group)
         except ValueError as error:
-            raise _wrong(path, entry.line if entry else 1, str(error)) from None
+            raise wrong(path, entry.line if entry else 1, str(error)) from None
         if entry:
             _note_time(roster, student, file, entry, settings)
     if file.platform:
@@ -297,7 +296,7 @@ def _sheet(file: _File, whose: dict[int, str | None]) -> Sheet:
 
 def _read(path: Path) -> _File:
     """Read a roster in any of its forms."""
-    rows = _rows(path, _text(path))
+    rows = read_rows(path)
     first, header = next(rows, (1, []))
     header = [name.strip() for name in header]
     platform, take = _form(path, first, header)
@@ -306,14 +305,14 @@ def _read(path: Path) -> _File:
         if not any(cell.strip() for cell in row):
             continue
         if len(row) != len(header):
-            raise _wrong(path, line, f"{len(row)} cells came; wanted {len(header)}, as in line 1")
+            raise wrong(path, line, f"{len(row)} cells came; wanted {len(header)}, as in line 1")
         entry = take(line, row)
         if entry is None:
             others[line] = row
         else:
             entries.append(entry)
     if not entries:
-        raise _wrong(path, first, "no student came; wanted at least one line below the header")
+        raise wrong(path, first, "no student came; wanted at least one line below the header")
     return _File(path, platform, header, entries, others)
 
 
@@ -380,7 +379,7 @@ def _identifier(file: _File, settings: Settings) -> str:
     if wanted := settings.student_id:
         if wanted not in file.header:
             columns = ", ".join(file.header)
-            raise _wrong(
+            raise wrong(
                 file.path, 1, f"no column {wanted!r}, student_id of course.toml; got {columns}"
             )
         return wanted
@@ -389,14 +388,14 @@ def _identifier(file: _File, settings: Settings) -> str:
         if not empty:
             return column
         if len(empty) < len(file.entries):
-            raise _wrong(
+            raise wrong(
                 file.path,
                 empty[0],
                 f"{column} is empty, and others have one; fill it in, or say in course.toml which "
                 'column identifies everybody, as student_id = "..."',
             )
     wanted = " or ".join(CANVAS_IDS if file.platform == "Canvas" else MOODLE_IDS)
-    raise _wrong(file.path, 1, f"nothing identifies the students; wanted a column {wanted}")
+    raise wrong(file.path, 1, f"nothing identifies the students; wanted a column {wanted}")
 
 
 def _note_time(
@@ -408,11 +407,9 @@ def _note_time(
     time = _time(entry.submitted)
     if time is None:
         wanted = "such as Friday, 20 November 2026, 11:59 PM, or 2026-11-20 23:59"
-        raise _wrong(
-            file.path, entry.line, f"{shown(entry.submitted)} came; wanted a time {wanted}"
-        )
+        raise wrong(file.path, entry.line, f"{shown(entry.submitted)} came; wanted a time {wanted}")
     if time.tzinfo is None and settings.timezone is None:
-        raise _wrong(
+        raise wrong(
             file.path,
             entry.line,
             f"{shown(entry.submitted)} came, in no time zone; say timezone in course.toml",
@@ -439,46 +436,16 @@ def _time(text: str) -> datetime | None:
         return None
 
 
-def _wrong(path: Path, line: int, what: str) -> ValueError:
-    """Return an error that says where it is."""
-    return ValueError(f"{path}, line {line}: {what}")
-
-
-def _text(path: Path) -> str:
-    """Return what the file says, or where it is not UTF-8."""
-    raw = path.read_bytes()
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        byte = raw[error.start]
-        raise _wrong(
-            path, line, f"byte 0x{byte:02x} came, which is not UTF-8; save the file as CSV UTF-8"
-        ) from None
-
-
-def _rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row with the number of the line on which it ends."""
-    top = text.split("\n", 1)[0]
-    separator = ";" if top.count(";") > top.count(",") else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    try:
-        for row in reader:
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise _wrong(path, reader.line_num, f"not readable as CSV: {error}") from None
-
-
 def _places(path: Path, line: int, header: list[str]) -> dict[str, int]:
     """Return where each column is."""
     names = [name.strip().casefold() for name in header]
     came = shown(", ".join(names)) or "nothing"
     for name in COLUMNS:
         if name not in names:
-            raise _wrong(path, line, f"no column {name!r}; wanted {', '.join(COLUMNS)}; got {came}")
+            raise wrong(path, line, f"no column {name!r}; wanted {', '.join(COLUMNS)}; got {came}")
     for name in COLUMNS + OPTIONAL:
         if names.count(name) > 1:
-            raise _wrong(path, line, f"column {name!r} came twice; wanted once; got {came}")
+            raise wrong(path, line, f"column {name!r} came twice; wanted once; got {came}")
     return {name: names.index(name) for name in COLUMNS + OPTIONAL if name in names}
 
 

@@ -184,7 +184,7 @@ def remarks(result: Result, problem_set: ProblemSet) -> list[str]:
     """Return what a student is told of what counts besides the marks."""
     checked = {question.name for question in problem_set.questions if not question.by_hand}
     said = [
-        f"A person decided about {mark.question}, in place of the check."
+        f"A person looked at {mark.question} after the check."
         for mark in result.marks
         if mark.by_person and mark.question in checked
     ]
