@@ -143,7 +143,7 @@ def _mark(
 ) -> list[str]:
     """Mark what is new or has changed, and write down what comes back."""
     memory = Memory.of(book, order.accepted, order.remark, sets)
-    notes = memory.notes()
+    notes: list[str] = []
     receipts: list[Receipt] = []
     with report.Progress(len(collection)) as progress:
         ready: list[Result] = []
@@ -187,6 +187,7 @@ def _mark(
                     write([*ready, *results])
                     ready.clear()
         write(ready)
+    notes += memory.notes()
     notes.extend(
         f"{each.student_id}: the same notebook came again; it counts as it came first"
         for each in book.receive(receipts)

@@ -75,7 +75,8 @@ def dry_run(order: Order) -> str:
     lines = [line for name, preview in previews.items() for line in preview.lines(name)]
     if order.database:
         lines.append("What was marked before is in DB, where a dry run does not look.")
-    return "\n".join([*course.notes, *collection.notes, *lines, "Nothing was run or written."])
+    notes = [*course.notes, *collection.notes, *memory.notes()]
+    return "\n".join([*notes, *lines, "Nothing was run or written."])
 
 
 def _note(

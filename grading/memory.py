@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from grading.marking.submission import DIGEST, digest
+from grading.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +35,8 @@ class Memory:
     accepted: Mapping[str, set[tuple[str, str]]]  # students with digests of their notebooks
     # what is settled and marked anew all the same, problem sets and students
     anew: set[tuple[str, str]] = field(default_factory=set)
+    # of `accepting`, those of whom a notebook came
+    met: set[str] = field(default_factory=set)
 
     @classmethod
     def of(
@@ -50,8 +53,9 @@ class Memory:
         return cls(book, accepting, remark, digests, accepted)
 
     def notes(self) -> list[str]:
-        """Say what of the gradebook is of an earlier version of the grader."""
-        return [
+        """Say what somebody should know, when all submissions have been looked at."""
+        unmet = sorted(self.accepting - self.met)
+        return [f"ACCEPT: no notebook came from {shown(student, 40)}" for student in unmet] + [
             f"{name}: an earlier version of the grader marked {len(old)} submissions and did not "
             "write down by which checks; those that came now were marked again"
             for name, known in self.digests.items()
@@ -93,10 +97,11 @@ class Memory:
         assignment, student = submission.assignment, submission.student.student_id
         content = hashlib.sha256(submission.notebook or b"").hexdigest()
         known = self.accepted[assignment]
-        if student in self.accepting and (student, content) not in known:
-            known.add((student, content))
+        if student in self.accepting:
+            self.met.add(student)
             if self.book is not None:
                 self.book.accept(assignment, student, content)
+            known.add((student, content))
         return (student, content) in known
 
 

@@ -277,7 +277,9 @@ def test_identity_is_settled_by_a_person_and_everything_is_marked_again_if_asked
     assert_row(few.rows()["s1"], NOTHING | {"status": "needs-review"})
     assert "the notebook says s2" in few.rows()["s1"]["message"]
 
+    capsys.readouterr()
     assert command.main([*few.arguments(), "--accept", "s1 s9"]) == 0
+    assert capsys.readouterr().out.endswith("ACCEPT: no notebook came from s9\n")
     assert_row(few.rows()["s1"], FULL)
     with monkeypatch.context() as patch:
         patch.setattr(distribute, "cluster", None)  # it is remembered, so nobody is marked
