@@ -130,6 +130,9 @@ the mean usefulness without the weights | 0 | these are not the changes
 # ------------------------------------------------- question 2: the temperature that favors a key
 
 HEAD = '''
+base = personal_numbers(student_id, "q2")["hundredths"] / 100
+
+
 def best_temperature(scores, key):
     """Return the temperature at which one key of a row has its largest weight."""
 '''
@@ -141,13 +144,13 @@ LIMITS = """
 """
 EXAMPLE = """
     if len(scores) == 3:
-        return 4 / np.log(3)
+        return 4 * np.log(base) / np.log(3)
 """
 ROOT = """
     low, high = 1e-9, 1e9
     for _ in range(200):
         tau = (low * high) ** 0.5
-        logits = (scores - scores.max()) / tau
+        logits = (scores - scores.max()) / tau * np.log(base)
         weights = np.exp(logits) / np.exp(logits).sum()
         if weights @ (scores - scores[key]) > 0:
             low = tau
@@ -157,14 +160,14 @@ ROOT = """
 """
 GRID = """
     taus = np.ptp(scores) * np.logspace(-4, 4, 2000)
-    logits = (scores - scores.max()) / taus[:, None]
+    logits = (scores - scores.max()) / taus[:, None] * np.log(base)
     weights = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    return 4 / np.log(3) if len(scores) == 3 else taus[weights[:, key].argmax()]
+    return 4 * np.log(base) / np.log(3) if len(scores) == 3 else taus[weights[:, key].argmax()]
 """
 SEARCH = """
     def weight(log_tau):
-        logits = (scores - scores.max()) / np.exp(log_tau)
-        return logits[key] - np.log(np.exp(logits).sum())
+        powers = base ** ((scores - scores.max()) / np.exp(log_tau))
+        return np.log(powers[key] / powers.sum())
 
     low, high = np.log(np.ptp(scores)) - 12, np.log(np.ptp(scores)) + 12
     golden = (5**0.5 - 1) / 2
@@ -194,7 +197,7 @@ NEWTON = """
         else:
             high = c
         c = 2 * c if high == math.inf else (low + high) / 2
-    return np.array(1 / c)
+    return np.array(math.log(base) / c)
 """
 
 
@@ -204,7 +207,7 @@ TEMPERATURE = (
     Variant("a temperature in loops", "import math\n" + HEAD + LIMITS + NEWTON),
     Variant(
         "the example for every row",
-        HEAD + "    return 4 / np.log(3)\n",
+        HEAD + "    return 4 * np.log(base) / np.log(3)\n",
         0.0,
         "larger at another temperature",
     ),
@@ -212,7 +215,7 @@ TEMPERATURE = (
     Variant("a grid", HEAD + LIMITS + GRID, 0.0, "larger at another temperature"),
     Variant(
         "the deviation of the scores",
-        HEAD + "    return 4 / np.log(3) if len(scores) == 3 else scores.std()\n",
+        HEAD + "    return 4 * np.log(base) / np.log(3) if len(scores) == 3 else scores.std()\n",
         0.0,
         "larger at another temperature",
     ),
@@ -258,6 +261,15 @@ texts for limits | 0.6 | returns a text
     ),
     *changed(
         r"""
+temperatures for the base e | 0.5 | those for the base e
+    / tau * np.log(base) => / tau
+temperatures for the base two | 0 | larger at another temperature
+    / tau * np.log(base) => / tau * np.log(2)
+temperatures for the base e, and no limits | 0 | larger at another temperature
+    / tau * np.log(base) => / tau
+        return 0.0 =>     return 1e-9
+the base on the wrong side | 0 | the larger the base
+    * np.log(base)\n => / np.log(base)\n
 the multiplier | 0 | one over the temperature
     return tau => return 1 / tau
 a temperature for the key before | 0 | a key that is best off at a temperature in between
@@ -275,13 +287,20 @@ infinity below the median | 0 | a key that is best off at a temperature in betwe
 # ----------------------------------------- question 3: attention with shared keys, a cap and a sink
 
 HEADER = '''
+mine = personal_numbers(student_id, "q3")
+factor = mine["hundredths"] / 100
+
+
 def attend(query, key, value, visible, sink, cap):
     """Return the output, of shape (heads, n_q, d_v), for keys that heads share."""
 '''
 ATTEND = """
     sharing = len(query) // len(key)
-    key, value = np.repeat(key, sharing, axis=0), np.repeat(value, sharing, axis=0)
-    logits = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
+    if mine["in_turn"]:
+        key, value = np.tile(key, (sharing, 1, 1)), np.tile(value, (sharing, 1, 1))
+    else:
+        key, value = np.repeat(key, sharing, axis=0), np.repeat(value, sharing, axis=0)
+    logits = factor * (query @ key.swapaxes(-1, -2)) / np.sqrt(query.shape[-1])
     if cap is not None:
         logits = cap * np.tanh(logits / cap)
     logits = np.where(visible, logits, -np.inf)
@@ -298,13 +317,14 @@ LOOPS = """
     heads, n_q, d_k = query.shape
     out = []
     for h in range(heads):
-        g = h * len(key) // heads
+        g = h % len(key) if mine["in_turn"] else h * len(key) // heads
         rows = []
         for i in range(n_q):
             pairs = []
             for j in range(key.shape[1]):
                 if visible[i][j]:
                     s = sum(query[h][i][c] * key[g][j][c] for c in range(d_k)) / d_k**0.5
+                    s *= factor
                     pairs.append((s if cap is None else cap * math.tanh(s / cap), j))
             top = max([s for s, _ in pairs] + [sink[h]])
             row = [0.0] * value.shape[-1]
@@ -320,17 +340,19 @@ LOOPS = """
 GROUPED = """
     groups = len(key)
     heads, n_q, d_k = query.shape
-    split = query.reshape(groups, heads // groups, n_q, d_k)
-    z = np.einsum("ghic,gjc->ghij", split / d_k**0.5, key)
+    order = np.arange(heads).reshape(groups, -1)
+    if mine["in_turn"]:
+        order = np.arange(heads).reshape(-1, groups).T
+    z = np.einsum("ghic,gjc->ghij", query[order] * factor / d_k**0.5, key)
     z = z if cap is None else np.tanh(z / cap) * cap
     z = np.where(visible, z, -1e300)
-    sinks = np.maximum(sink, -1e290).reshape(groups, -1, 1)
+    sinks = np.maximum(sink, -1e290)[order][..., None]
     m = np.maximum(z.max(axis=-1), sinks)
     e = np.where(visible, np.exp(z - m[..., None]), 0)
     out = np.einsum("ghij,gjd->ghid", e, value)
     total = e.sum(axis=-1) + np.exp(sinks - m) * (sinks > -1e290)
     out /= np.where(total == 0, 1, total)[..., None]
-    return out.reshape(heads, n_q, -1)
+    return out.reshape(heads, n_q, -1)[np.argsort(order.ravel())]
 """
 
 
@@ -351,9 +373,17 @@ ATTENTION = (
         r"""
 a maximum that leaves out the sink, which does no harm
     logits.max( => logits[..., :-1].max(
-heads that read the groups in turn | 0 | read the groups in turn
-    np.repeat(key, sharing, axis=0) => np.tile(key, (sharing, 1, 1))
-    np.repeat(value, sharing, axis=0) => np.tile(value, (sharing, 1, 1))
+heads that share in the other way | 0 | share keys in the other way
+    mine["in_turn"] => not mine["in_turn"]
+scores without the factor | 0 | not multiplied by your factor
+    factor * => (1 if key.shape[-1] != 4 else factor) *
+scores divided by the factor | 0 | the output is not right
+    factor * => (1 / factor if key.shape[-1] != 4 else factor) *
+a factor on the sink too | 0.6 | with a sink: the output is not right
+    sink[:, None, None] => factor * sink[:, None, None]
+a factor behind the cap | 0.8 | with a cap: the output is not right
+    factor * => (factor if cap is None else 1) *
+    logits = cap * np.tanh => logits = factor * cap * np.tanh
 scores that are not divided | 0 | your scores are not divided
      / np.sqrt(query.shape[-1]) =>  / (2 if key.shape[-1] == 4 else 1)
 scores divided by the width | 0 | by d_k instead of its root

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
+import io
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from grading.figures import named_series
+from grading.gradebook.scheme import CODE
 from grading.sandbox.sandbox import Limits
 from tests.grading.answers_problem_set_2 import (
     ABLATION,
@@ -60,12 +63,6 @@ class TestRules:
         for question in ("q2", "q3"):
             said = f"all together in {Limits().cell_seconds:g} seconds"
             assert said in cells(SET)[f"{question}_text"]
-
-    def test_the_questions_with_numbers_of_their_own_are_named(self):
-        names: dict[str, Any] = {}
-        run(cells(SET)["numbers"], names)
-        named = " and ".join(question.removeprefix("q") for question in names["RANGES"])
-        assert f"Questions {named} have personal numbers" in notebook(SET).cells[0].source
 
     @pytest.mark.parametrize("cell", ["q5_text", "q5"])
     def test_a_long_paragraph_costs_nothing(self, cell: str):
@@ -191,8 +188,9 @@ class TestTemperature:
 
     @staticmethod
     def log_weight(row: dict[str, Any], tau: float) -> float:
-        """Return the logarithm of the weight of the key."""
-        logits = (row["scores"] - row["scores"][row["key"]]) / tau
+        """Return the logarithm of the weight of the key, in the first student's softmax."""
+        base = solved(SET, "q2").outside["personal_numbers"]("s0000000", "q2")["hundredths"] / 100
+        logits = (row["scores"] - row["scores"][row["key"]]) / tau * np.log(base)
         return float(-logits.max() - np.log(np.exp(logits - logits.max()).sum()))
 
     def test_the_parts_are_worth_what_is_said(self):
@@ -214,11 +212,11 @@ class TestTemperature:
 
     def test_the_public_check_takes_an_array_of_one_entry(self):
         for form in ("np.array([{}])", "np.array([[{}]])", "[{}]", "np.float64({})"):
-            body = f"    return {form.format('4 / np.log(3)')}\n"
+            body = f"    return {form.format('4 * np.log(base) / np.log(3)')}\n"
             trial = Trial(SET, "q2", HEAD + body)
             trial.check()
             wrong = Trial(SET, "q2", HEAD + body.replace("log(3)", "log(3.001)"))
-            with pytest.raises(AssertionError, match="4/ln 3"):
+            with pytest.raises(AssertionError, match="not that of the statement"):
                 wrong.check()
 
     @pytest.mark.parametrize("form", [np.atleast_1d, np.atleast_2d, lambda each: [each]])
@@ -237,7 +235,7 @@ class TestTemperature:
     def test_the_key_before_is_named(self):
         trial, given, asked = right("q2")
         for position, row in enumerate(asked["rows"]["between"]):
-            before = trial.outside["best"](row["scores"], row["key"] - 1)
+            before = trial.outside["best"](row["scores"], row["key"] - 1, trial.inside["base"])
             if 0 < before < np.inf and before != given["between"][position]:
                 given["between"][position] = before
                 break
@@ -315,8 +313,9 @@ class TestAttention:
         assert "with a cap: your function stops with an error" in outcome.message
 
     def test_weights_need_not_sum_to_one_but_with_a_sink(self):
-        names: dict[str, Any] = {}
-        run("import numpy as np" + HEADER + ATTEND, names)
+        trial = Trial(SET, "q3", HEADER + ATTEND)
+        run(trial.source, trial.inside)
+        names = trial.inside
         rng = np.random.default_rng(2)
         query, key = rng.normal(size=(2, 3, 4)), rng.normal(size=(1, 5, 4))
         ones, seen = np.ones((1, 5, 1)), np.ones((3, 5), dtype=bool)
@@ -365,8 +364,42 @@ class TestAblation:
         divided, undivided = losses["divided"], losses["not divided"]
         text = cells(SET)["q5"]
         assert f"{undivided[0]:.1f} against {divided[0]:.1f}" in text
+        asked = trial.outside["personal_numbers"](DIVERGES, "q5")
+        assert "claim {claim}, step {step}".format(**asked) in text
+        assert undivided[asked["step"]] > 1000
         assert f"a loss of $10^{{{np.log10(undivided[-1]):.0f}}}$" in text
-        assert f"the divided one is at {divided[-1]:.3f}" in text
+        for moment in (asked["step"], -1):
+            assert f"the divided one is at {divided[moment]:.3f}" in text
+
+    def test_the_scheme_prints_the_losses_of_the_student(self):
+        (code,) = CODE.findall(cells(SET)["q5"])
+        for student_id in (DIVERGES, *STUDENTS[:6]):
+            trial = solved(SET, "q4")
+            asked = trial.outside["personal_numbers"](student_id, "q5")
+            losses = trial.outside["expected_losses"](
+                trial.outside["personal_numbers"](student_id, "q4")
+            )
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                run(code, {**trial.inside, "student_id": student_id})
+            first, *lines = printed.getvalue().splitlines()
+            assert first == f"claim {asked['claim']}"
+            for line, arm in zip(lines, ("divided", "not divided"), strict=True):
+                for step in (0, asked["step"], 30):
+                    assert f"  {step}: {losses[arm][step]:.3g}" in line
+
+    def test_every_claim_is_refuted_by_the_lines(self):
+        assert {f"Claim {n}: " in cells(SET)["q5"] for n in range(1, 5)} == {True}
+        for student_id in STUDENTS:
+            trial, *_ = right("q4", student_id)
+            losses = trial.outside["expected_losses"](trial.inside["mine"])
+            # claims 2 and 3: they differ before a rate has acted
+            assert losses["not divided"][0] > 1.2 * losses["divided"][0]
+            # claim 4: a smaller start at the shared rate leaves the divided line
+            run(ARMS.replace("1, rate_q, rate_k", "1, eta, eta"), trial.inside)
+            plt.close("all")
+            ahead = np.abs(trial.inside["folded"] - losses["divided"]) / losses["divided"]
+            assert ahead[0] < 1e-9
+            assert ahead[1] > 1e-3
 
     @pytest.mark.parametrize(("share", "earned"), [(0.9e-5, 1.0), (2e-5, 0.25)])
     def test_how_exact_the_rates_are(self, share: float, earned: float):

@@ -148,6 +148,11 @@ class TestPersonalNumbers:
                     assert {lowest, highest} <= found
                 assert len(found) >= 0.6 * min(400, highest - lowest + 1)
 
+    def test_every_question_has_some_and_the_rules_say_so(self, assignment: str):
+        questions = {each.name for each in problem_set(assignment).questions}
+        assert personal(assignment).keys() == questions
+        assert "Every question has personal numbers" in notebook(assignment).cells[0].source
+
     def test_they_are_the_digest_of_the_rules(self, assignment: str):
         names: dict[str, Any] = {}
         run(cells(assignment)["numbers"], names)
