@@ -22,7 +22,7 @@ PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students problem-sets grade grades-export \
+.PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students question problem-sets grade grades-export \
 	feedback-zips formgrader grade-scheduler grade-worker similarity items bench-grading
 
 test: $(TEST)/.ready $(LIVE)/.tried ## run every test, the book's own cells included
@@ -75,6 +75,11 @@ package-check: $(PACKAGE)/.ready ## build the package and try it where nothing e
 students: export STUDENTS_OUT = $(OUT)
 students: $(VENV)/.book ## write a copy of the repository without grading and tests: OUT=...
 	@$(RUN) tools/students.py "$$STUDENTS_OUT"
+
+question: export QUESTION_FROM = $(FROM)
+question: export QUESTION_NAME = $(NAME)
+question: $(TEST)/.ready ## begin a problem set with an exercise of the book: FROM=spread NAME=...
+	@$(TEST_RUN) tools/question.py "$$QUESTION_FROM" "$$QUESTION_NAME"
 
 problem-sets: $(GRADING)/.ready ## write the problem sets as students get them to grading/release
 	$(GRADING_RUN) -m grading problem-sets

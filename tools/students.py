@@ -78,6 +78,7 @@ LEFT_OUT = (
     "tools/example_submissions.py",
     "tools/imports.py",
     "tools/package_check.py",
+    "tools/question.py",
     "tools/plain_sphinx.py",
     "tools/repository.py",
     "tools/run_tests.py",
