@@ -78,8 +78,8 @@ students: $(VENV)/.book ## write a copy of the repository without grading and te
 
 question: export QUESTION_FROM = $(FROM)
 question: export QUESTION_NAME = $(NAME)
-question: $(TEST)/.ready ## begin a problem set with an exercise of the book: FROM=spread NAME=...
-	@$(TEST_RUN) tools/question.py "$$QUESTION_FROM" "$$QUESTION_NAME"
+question: $(VENV)/.book ## begin a problem set with an exercise of the book: FROM=spread NAME=...
+	@$(RUN) tools/question.py "$$QUESTION_FROM" "$$QUESTION_NAME"
 
 problem-sets: $(GRADING)/.ready ## write the problem sets as students get them to grading/release
 	$(GRADING_RUN) -m grading problem-sets
