@@ -94,6 +94,8 @@ grade: export GRADE_WORKERS = $(WORKERS)
 grade grades-export feedback-zips: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
 grade: export GRADE_ACCEPT = $(ACCEPT)
 grade: export GRADE_REMARK = $(REMARK)
+# marking is for several processes, not threads
+grade: export OPENBLAS_NUM_THREADS := 1
 grade: $(GRADING)/.ready ## mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=...
 	@$(GRADING_RUN) -m grading grade $(ARGS)
 
@@ -108,6 +110,7 @@ formgrader: export GRADE_OUT = $(OUT)
 formgrader: $(GRADING)/.ready ## mark paragraphs by hand in a browser: OUT=...
 	@$(GRADING_RUN) -m grading formgrader $(ARGS)
 
+grade-scheduler grade-worker: export DASK_CONFIG := grading/marking/dask.yaml
 grade-scheduler: $(GRADING)/.ready ## for large courses: give work to each grade-worker
 	$(GRADING_RUN) -m distributed.cli.dask_scheduler --port 8786 $(ARGS)
 

@@ -213,22 +213,16 @@ def kill_workers(out: Path, count: int) -> None:
     for share in (0.25, 0.5):
         while len(list(out.glob("autograded/*"))) < share * count:
             time.sleep(0.5)
-        if found := workers():
+        if found := [each for run in psutil.Process().children() for each in workers(run)]:
             os.kill(found[0].pid, signal.SIGKILL)
             KILLED.append(share)
 
 
-def workers() -> list[psutil.Process]:
-    """Return the processes in which Dask's workers run: those below this one that were spawned."""
-    return [each for each in psutil.Process().children(recursive=True) if _is_worker(each)]
-
-
-def _is_worker(process: psutil.Process) -> bool:
-    """Say whether a process is a worker; sandboxes may end while they are looked at."""
-    try:
-        return "spawn_main" in " ".join(process.cmdline())
-    except psutil.NoSuchProcess:
-        return False
+def workers(process: psutil.Process) -> list[psutil.Process]:
+    """Return the workers of a process that grades: its forks, which are called as it is."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return [each for each in process.children() if each.cmdline() == process.cmdline()]
+    return []
 
 
 def memory(count: int) -> dict[str, Any]:

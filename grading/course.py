@@ -68,8 +68,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
     """
     if order.workers is not None and order.workers < 1:
         raise ValueError(f"WORKERS must be at least 1; got {order.workers}")
-    if not order.unsafe and (reason := sandbox.why_unavailable()):
-        raise sandbox.SandboxUnavailable(reason)
+    sandbox.prepare(unsafe=order.unsafe)
     known = wanted(order.source, order.assignment)
     check_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
@@ -175,9 +174,9 @@ def _mark(
         waiting = fresh()
         first = next(waiting, None)
         if first is not None:
-            with distribute.cluster(order.workers, order.scheduler) as client:
+            with distribute.cluster(order.workers, order.scheduler) as workers:
                 for results in distribute.mark_all(
-                    client,
+                    workers,
                     chain([first], waiting),
                     sets,
                     conditions,

@@ -142,9 +142,7 @@ def run(
     Raises `SandboxUnavailable` if bubblewrap cannot run here, or the runner does not start.
     """
     limits = limits or Limits()
-    reason = None if unsafe else why_unavailable()
-    if reason is not None:
-        raise SandboxUnavailable(reason)
+    prepare(unsafe=unsafe)
     result = Run()
     steps = tuple(steps)
     with _start(limits, unsafe=unsafe) as sandbox:
@@ -661,6 +659,17 @@ def _memory_file(content: bytes) -> int:
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
+
+
+def prepare(*, unsafe: bool = False) -> None:
+    """Find out, once for this process and all that fork from it, where students' code runs.
+
+    Raises `SandboxUnavailable` if it can run nowhere. For `unsafe` see `run`.
+    """
+    if unsafe:
+        _scratch()
+    elif reason := why_unavailable():
+        raise SandboxUnavailable(reason)
 
 
 @cache

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import json
+import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from grading.marking import distribute
+from grading.marking import distribute, remote
 from grading.marking.submission import Conditions
 from grading.problem_set import ProblemSet, Question
 from grading.results import Mark, Result, Student, Submission
 from grading.sandbox.sandbox import SandboxUnavailable
+from tests.book.notebooks import ROOT
 
-if TYPE_CHECKING:
-    from distributed import Client
-
+DASK = Path(distribute.__file__).with_name("dask.yaml")
 SETS = {"one": ProblemSet("one", (), (Question("q1", 2.0, by_hand=True),))}
 
 
@@ -48,17 +51,64 @@ def pretended(submission: Submission) -> Result:
     return Result(submission.student, "one", "graded", marks=(Mark("q1", 1.5, 2.0),))
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    with distribute.cluster(2) as client:
-        yield client
+@contextmanager
+def scheduler(folder: Path) -> Iterator[str]:
+    """Run what the targets grade-scheduler and grade-worker run, and give the address."""
+    address = folder / "address.json"
+    programs = [
+        ["scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard"],
+        ["worker", "--nthreads=1", "--nworkers=2", "--no-dashboard", f"--local-directory={folder}"],
+    ]
+    running = []
+    try:
+        for name, *options in programs:
+            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *options]
+            running.append(
+                subprocess.Popen(
+                    [*command, f"--scheduler-file={address}"],
+                    cwd=ROOT,
+                    env={**os.environ, "DASK_CONFIG": str(DASK), "PYTHONPATH": str(ROOT)},
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+        end = time.monotonic() + 60
+        while not address.exists():
+            assert time.monotonic() < end, "the scheduler did not start"
+            time.sleep(0.1)
+        yield json.loads(address.read_text(encoding="utf-8"))["address"]
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait()
 
 
-def outcomes(client: Client, submissions: list[Submission], size: int = 3) -> dict[str, Result]:
+@pytest.fixture(scope="module", params=["local", "dask"])
+def workers(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[distribute.Workers]:
+    if request.param == "local":
+        with distribute.cluster(2) as pool:
+            yield pool
+        return
+    with (
+        scheduler(tmp_path_factory.mktemp("dask")) as address,
+        distribute.cluster(scheduler=address) as found,
+    ):
+        end = time.monotonic() + 60
+        while found.count < 2:
+            assert time.monotonic() < end, "the workers did not start"
+            time.sleep(0.1)
+        yield found
+
+
+def outcomes(
+    workers: distribute.Workers, submissions: list[Submission], size: int = 3
+) -> dict[str, Result]:
     found = [
         result
         for results in distribute.mark_all(
-            client, submissions, SETS, Conditions({}), size=size, work=pretend
+            workers, submissions, SETS, Conditions({}), size=size, work=pretend
         )
         for result in results
     ]
@@ -67,21 +117,23 @@ def outcomes(client: Client, submissions: list[Submission], size: int = 3) -> di
     return {each.student.student_id: each for each in found}
 
 
-def test_every_submission_has_one_result(client: Client) -> None:
-    found = outcomes(client, [came_in(i) for i in range(20)])
+def test_every_submission_has_one_result(workers: distribute.Workers) -> None:
+    found = outcomes(workers, [came_in(i) for i in range(20)])
     assert set(found) == {f"s{i}" for i in range(20)}
     assert {each.status for each in found.values()} == {"graded"}
 
 
-def test_nothing_in_is_nothing_out(client: Client) -> None:
-    assert outcomes(client, []) == {}
+def test_nothing_in_is_nothing_out(workers: distribute.Workers) -> None:
+    assert outcomes(workers, []) == {}
 
 
-def test_a_worker_that_dies_once_costs_nobody_anything(client: Client, tmp_path: Path) -> None:
+def test_a_worker_that_dies_once_costs_nobody_anything(
+    workers: distribute.Workers, tmp_path: Path
+) -> None:
     work = [came_in(i) for i in range(11)]
     work[4] = came_in(4, f"once {tmp_path / 'first'}")
     work[9] = came_in(9, f"once {tmp_path / 'second'}")
-    found = outcomes(client, work)
+    found = outcomes(workers, work)
     assert {name: each.status for name, each in found.items()} == {
         f"s{i}": "graded" for i in range(11)
     }
@@ -90,10 +142,10 @@ def test_a_worker_that_dies_once_costs_nobody_anything(client: Client, tmp_path:
 
 
 def test_what_kills_its_worker_every_time_is_for_a_person_and_the_others_are_marked(
-    client: Client,
+    workers: distribute.Workers,
 ) -> None:
     work = [came_in(i, "kill" if i == 2 else "fine") for i in range(7)]
-    found = outcomes(client, work)
+    found = outcomes(workers, work)
     assert found["s2"].status == "needs-review"
     assert "lost" in found["s2"].message
     assert found["s2"].total is None
@@ -103,14 +155,14 @@ def test_what_kills_its_worker_every_time_is_for_a_person_and_the_others_are_mar
 
 
 def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    workers: distribute.Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def patience(batch: distribute.Batch, _conditions: Conditions) -> float:
+    def patience(batch: distribute.Batch, _conditions: Conditions, _ahead: int) -> float:
         # the others may have to wait for a worker that starts anew
         return 2.0 if any(each.notebook == b"sleep" for each in batch.submissions) else 600.0
 
     monkeypatch.setattr(distribute, "_patience", patience)
-    found = outcomes(client, [came_in(i, "sleep" if i == 1 else "fine") for i in range(4)])
+    found = outcomes(workers, [came_in(i, "sleep" if i == 1 else "fine") for i in range(4)])
     assert {name: each.status for name, each in found.items()} == {
         "s0": "graded",
         "s1": "needs-review",
@@ -119,12 +171,12 @@ def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
     }
 
 
-def test_without_a_sandbox_nothing_is_marked(client: Client) -> None:
+def test_without_a_sandbox_nothing_is_marked(workers: distribute.Workers) -> None:
     with pytest.raises(SandboxUnavailable, match="bubblewrap"):
-        outcomes(client, [came_in(0), came_in(1, "refuse")])
+        outcomes(workers, [came_in(0), came_in(1, "refuse")])
 
 
-def test_submissions_are_read_as_they_are_needed(client: Client) -> None:
+def test_submissions_are_read_as_they_are_needed(workers: distribute.Workers) -> None:
     read = []
 
     def reading() -> Iterator[Submission]:
@@ -132,9 +184,10 @@ def test_submissions_are_read_as_they_are_needed(client: Client) -> None:
             read.append(i)
             yield came_in(i)
 
-    results = distribute.mark_all(client, reading(), SETS, Conditions({}), size=5, work=pretend)
+    results = distribute.mark_all(workers, reading(), SETS, Conditions({}), size=5, work=pretend)
     next(results)
-    assert len(read) <= 5 * (distribute.AHEAD * 2 + 1)
+    # the next batch is on its way before the results of the first are written
+    assert len(read) == 5 * (workers.ahead * 2 + 1)
     assert sum(len(each) for each in results) + 5 >= 200
     assert len(read) == 200
 
@@ -162,13 +215,43 @@ def test_with_an_unknown_number_all_batches_are_of_one_size() -> None:
     assert [len(each) for each in distribute._batched(work, 4, None, workers=2)] == [4, 2]
 
 
-def test_a_worker_that_dask_gives_up_is_replaced(client: Client) -> None:
-    name, nanny = next(iter(client.cluster.workers.items()))
-    del client.cluster.workers[name]
-    client.cluster.sync(nanny.close)
-    found = outcomes(client, [came_in(i) for i in range(20)])
+def test_workers_that_die_while_they_have_nothing_to_do_are_replaced() -> None:
+    with distribute.cluster(2) as pool:
+        before = multiprocessing.active_children()
+        for process in before:
+            process.kill()
+            process.join()
+        found = outcomes(pool, [came_in(i) for i in range(20)])
+        after = multiprocessing.active_children()
+    assert {each.status for each in found.values()} == {"graded"}
     assert len(found) == 20
-    client.wait_for_workers(2, timeout=120)
+    assert len(after) == 2
+    assert not set(after) & set(before)
+
+
+def interrupted(pool: distribute.Workers) -> None:
+    """Be interrupted while a worker is busy and another waits."""
+    pool.send(pretend, (came_in(0, "sleep"),), SETS, Conditions({}))
+    raise KeyboardInterrupt
+
+
+def refused(pool: distribute.Workers) -> None:
+    """Mark where there is no sandbox."""
+    outcomes(pool, [came_in(i, "refuse") for i in range(4)])
+
+
+@pytest.mark.parametrize(
+    ("end", "failure"), [(interrupted, KeyboardInterrupt), (refused, SandboxUnavailable)]
+)
+def test_no_worker_is_left_however_it_ends(
+    end: Callable[[distribute.Workers], None], failure: type[BaseException]
+) -> None:
+    others = multiprocessing.active_children()
+    with suppress(failure), distribute.cluster(2) as pool:
+        assert len(multiprocessing.active_children()) == len(others) + 2
+        end(pool)
+        pytest.fail("it did not end")
+    assert multiprocessing.active_children() == others
 
 
 def test_a_failure_of_the_grader_is_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +267,7 @@ def test_a_failure_of_the_grader_is_for_a_person(monkeypatch: pytest.MonkeyPatch
 
 
 def test_numbers_of_workers_and_addresses_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distribute, "ANSWERS_WITHIN", "2s")
+    monkeypatch.setattr(remote, "ANSWERS_WITHIN", "2s")
     with (
         pytest.raises(ValueError, match="WORKERS must be at least 1; got 0"),
         distribute.cluster(0),
@@ -197,14 +280,9 @@ def test_numbers_of_workers_and_addresses_are_checked(monkeypatch: pytest.Monkey
         pass
 
 
-def test_nobody_else_on_this_machine_can_send_work(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+def test_dask_does_not_warn_of_batches_that_are_large(
+    workers: distribute.Workers, recwarn: pytest.WarningsRecorder
 ) -> None:
-    monkeypatch.setattr(distribute, "ANSWERS_WITHIN", "4s")
-    address = client.scheduler.address
-    assert address.startswith("tls://127.0.0.1:")
-    with (
-        pytest.raises(ValueError, match="does not answer"),
-        distribute.cluster(scheduler=address),
-    ):
-        pass
+    large = came_in(0, "fine " + "x" * 11_000_000)
+    assert outcomes(workers, [large])["s0"].status == "graded"
+    assert [str(each.message) for each in recwarn] == []
