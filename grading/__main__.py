@@ -1,25 +1,19 @@
 """The commands: ``python -m grading problem-sets``, ``grade``, ``formgrader``, and others.
 
 The Makefile's targets of these names call them; what is not given as an option is taken from the
-environment, as `make` hands it over.
+environment, as `make` hands it over. A command imports what it needs when it runs: an interruption
+meets `main`, however early it comes.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from grading.course import Order, export, feedback_zips, grade
-from grading.dry_run import dry_run
-from grading.gradebook import formgrader
-from grading.marking.expected import expected
-from grading.problem_set import SOURCE, problem_sets
-from grading.rehearsal import faults
-from grading.release import release
-from grading.reports import items, similarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,6 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
         sys.stderr.write("Interrupted. The same command goes on from here.\n")
         return 130
 
@@ -125,10 +120,16 @@ def _whole(name: str, text: str | None) -> int | None:
     return int(text)
 
 
-def _grade(given: argparse.Namespace) -> int:
+def _grade(given: argparse.Namespace, _: list[str]) -> int:
     """Mark submissions."""
+    from grading.sandbox import sandbox
+
     if given.unsafe_no_sandbox and not given.dry_run:
         sys.stderr.write(UNSAFE)
+    with ThreadPoolExecutor(1) as aside:
+        if not given.dry_run:  # waits for other programs, as long as it takes to import nbgrader
+            aside.submit(sandbox.prepare, unsafe=given.unsafe_no_sandbox)
+        from grading.course import Order, grade
     order = Order(
         submissions=Path(_needed(given, "submissions")),
         out=Path(_needed(given, "out")),
@@ -141,12 +142,20 @@ def _grade(given: argparse.Namespace) -> int:
         remark=frozenset(given.remark.split()),
         unsafe=given.unsafe_no_sandbox,
     )
-    sys.stdout.write((dry_run if given.dry_run else grade)(order) + "\n")
+    if given.dry_run:
+        from grading.dry_run import dry_run
+
+        sys.stdout.write(dry_run(order) + "\n")
+    else:
+        sys.stdout.write(grade(order) + "\n")
     return 0
 
 
-def _export(given: argparse.Namespace, write: Callable[..., list[str]]) -> int:
+def _export(given: argparse.Namespace, _: list[str]) -> int:
     """Write the marks, or the pages for students, for learning platforms."""
+    from grading.course import export, feedback_zips
+
+    write = export if given.command == "export" else feedback_zips
     roster = Path(_needed(given, "roster"))
     out, assignment = Path(_needed(given, "out")), given.assignment
     for line in write(out, roster, given.db, assignment=assignment):
@@ -156,6 +165,10 @@ def _export(given: argparse.Namespace, write: Callable[..., list[str]]) -> int:
 
 def _problem_sets(given: argparse.Namespace, _: list[str]) -> int:
     """Write what students get, unless a problem set has a fault."""
+    from grading.problem_set import SOURCE, problem_sets
+    from grading.rehearsal import faults
+    from grading.release import release
+
     wrong = [each for path in sorted(SOURCE.glob("*/*.ipynb")) for each in faults(path)]
     if wrong:
         raise ValueError("\n".join([*wrong, "nothing was written"]))
@@ -166,6 +179,9 @@ def _problem_sets(given: argparse.Namespace, _: list[str]) -> int:
 
 def _expected(given: argparse.Namespace, _: list[str]) -> int:
     """Show what one student's answers should be."""
+    from grading.marking.expected import expected
+    from grading.problem_set import problem_sets
+
     for name in [given.assignment] if given.assignment else problem_sets():
         sys.stdout.write(f"{expected(given.student, name)}\n")
     return 0
@@ -173,6 +189,8 @@ def _expected(given: argparse.Namespace, _: list[str]) -> int:
 
 def _similarity(given: argparse.Namespace, _: list[str]) -> int:
     """Compare submissions with each other."""
+    from grading.reports import similarity
+
     lines = similarity.report(Path(_needed(given, "out")), given.assignment)
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
@@ -180,6 +198,8 @@ def _similarity(given: argparse.Namespace, _: list[str]) -> int:
 
 def _items(given: argparse.Namespace, _: list[str]) -> int:
     """Say what became of each question."""
+    from grading.reports import items
+
     lines = items.report(Path(_needed(given, "out")), given.assignment, given.db)
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
@@ -187,6 +207,8 @@ def _items(given: argparse.Namespace, _: list[str]) -> int:
 
 def _formgrader(given: argparse.Namespace, rest: list[str]) -> int:
     """Become JupyterLab, in which somebody marks by hand."""
+    from grading.gradebook import formgrader
+
     formgrader.start(Path(_needed(given, "out")), rest)
     return 0
 
@@ -194,9 +216,9 @@ def _formgrader(given: argparse.Namespace, rest: list[str]) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace, list[str]], int]] = {
     "problem-sets": _problem_sets,
     "expected": _expected,
-    "grade": lambda given, _: _grade(given),
-    "export": lambda given, _: _export(given, export),
-    "feedback-zips": lambda given, _: _export(given, feedback_zips),
+    "grade": _grade,
+    "export": _export,
+    "feedback-zips": _export,
     "similarity": _similarity,
     "items": _items,
     "formgrader": _formgrader,

@@ -144,7 +144,7 @@ def _mark(
     memory = Memory.of(book, order.accepted, order.remark, sets)
     notes: list[str] = []
     receipts: list[Receipt] = []
-    with report.Progress(len(collection)) as progress:
+    with report.Progress(len(collection), missing=collection.missing) as progress:
         ready: list[Result] = []
 
         def fresh() -> Iterator[Submission]:
@@ -163,7 +163,7 @@ def _mark(
             lost, made = [], []
             for result in results:
                 (lost if memory.would_lose(result) else made).append(result)
-                progress.add(result)
+            progress.add(*lost, *made)
             notes.extend(
                 f"{each.student.student_id}: was not marked anew, and the earlier marks stay: "
                 f"{each.message}"
@@ -174,6 +174,7 @@ def _mark(
         waiting = fresh()
         first = next(waiting, None)
         if first is not None:
+            progress.start()
             with distribute.cluster(order.workers, order.scheduler) as workers:
                 for results in distribute.mark_all(
                     workers,

@@ -123,11 +123,16 @@ class Collection:
         }
 
     @property
-    def is_empty(self) -> bool:
-        """Return whether nobody handed in anything."""
-        return all(
+    def missing(self) -> int:
+        """Return how many students handed in nothing."""
+        return sum(
             each.problem is not None and each.problem[0] == "missing" for each in self._planned
         )
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nobody handed in anything."""
+        return self.missing == len(self)
 
     def __iter__(self) -> Iterator[Submission]:
         """Yield one submission after the other, with the bytes of one notebook at a time."""

@@ -34,15 +34,22 @@ class Progress:
     """How far a run is: a bar on a terminal, and one now and then in a log.
 
     It goes to `stream`, standard error by default. Submissions that have not changed take no time,
-    and the bar is one of the others.
+    and the bar is one of the others. Of these, so many are `missing`; the time left is by the mean
+    of those that were marked since `start`.
     """
 
-    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+    def __init__(self, total: int, stream: TextIO | None = None, *, missing: int = 0) -> None:
         stream = sys.stderr if stream is None else stream
-        every = 0.1 if stream.isatty() else EVERY
         self._counts: Counter[str] = Counter()
+        self._missing = missing
+        tqdm.monitor_interval = 0  # or its thread would run where workers fork
         self._bar = tqdm(
-            total=total, file=stream, unit=" notebooks", mininterval=every, dynamic_ncols=True
+            total=total,
+            file=stream,
+            mininterval=0.1 if stream.isatty() else EVERY,
+            miniters=1,
+            dynamic_ncols=True,
+            bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]",
         )
 
     def __enter__(self) -> Self:
@@ -53,22 +60,35 @@ class Progress:
         """Write how far it came."""
         self._bar.close()
 
-    def add(self, result: Result) -> None:
-        """Count a result."""
-        self._count(result.status)
-        self._bar.update()
+    def start(self) -> None:
+        """Begin to measure the time: marking begins."""
+        self._bar.reset(self._bar.total)
+
+    def add(self, *results: Result) -> None:
+        """Count results that came together."""
+        for result in results:
+            self._count(result.status)
+        self._bar.update(len(results))
 
     def unchanged(self) -> None:
         """Count a submission that was graded before and has not changed."""
-        self._count("unchanged")
         self._bar.total -= 1
+        self._count("unchanged")
 
     def _count(self, what: str) -> None:
         """Count one of a kind."""
         self._counts[what] += 1
         kinds = (*STATUSES, "unchanged")
-        words = ", ".join(f"{kind} {self._counts[kind]}" for kind in kinds if self._counts[kind])
-        self._bar.set_postfix_str(words, refresh=False)
+        words = [f"{kind} {self._counts[kind]}" for kind in kinds if self._counts[kind]]
+        self._bar.set_postfix_str(", ".join([*self._left(), *words]), refresh=False)
+
+    def _left(self) -> list[str]:
+        """Return the time that is left, once anything was marked."""
+        marked = sum(self._counts[each] for each in STATUSES if each != "missing")
+        left = self._bar.total - self._missing - marked
+        if not marked or not left:
+            return []
+        return [f"{tqdm.format_interval(self._bar.format_dict['elapsed'] / marked * left)} left"]
 
 
 @dataclass

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from benchmarks.grading import workers
+from benchmarks.grading import hand_in, marked, workers
 from grading import __main__ as command
 from grading import course
 from grading.course import Order, grade
@@ -99,7 +99,7 @@ def few(tmp_path: Path) -> Class:
 @pytest.fixture
 def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command line grade the tiny problem set."""
-    monkeypatch.setattr(command, "Order", functools.partial(Order, source=TINY))
+    monkeypatch.setattr(course, "Order", functools.partial(Order, source=TINY))
     monkeypatch.setattr(course, "problem_sets", lambda _: problem_sets(TINY))
 
 
@@ -225,7 +225,7 @@ def test_an_interruption_by_hand_says_how_to_go_on(
     def interrupted(_: Order) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "grade", interrupted)
+    monkeypatch.setattr(course, "grade", interrupted)
     assert command.main(few.arguments()) == 130
     assert "The same command goes on from here" in capsys.readouterr().err
 
@@ -356,3 +356,45 @@ def test_a_worker_that_is_killed_costs_nobody_a_mark(tmp_path: Path) -> None:
     for student, row in rows.items():
         assert_row(row, lost.get(student, FULL))
     assert sorted(many.recorded()) == sorted(many.students)
+
+
+def test_ctrl_c_says_one_line_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    problem_set = next(iter(problem_sets().values()))
+    hand_in(tmp_path / "in", problem_set, 4)
+    # those who run tests beside each other ignore Ctrl-C, and what they start would, too
+    listening = ["env", "--default-signal=INT"]
+    running = subprocess.Popen(
+        [*listening, *marked(tmp_path / "in", tmp_path / "out", workers=2)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    process = psutil.Process(running.pid)
+
+    def below() -> list[psutil.Process]:
+        return process.children(recursive=True)
+
+    # both workers are there, each with a sandbox
+    until(lambda: len(workers(process)) == 2 and len(below()) >= 6)
+    others = below()
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+    said, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said == b""
+    bar, line, end = errors.decode().rsplit("\n", 2)
+    assert "\n" not in bar
+    assert bar.split("\r")[-1].startswith("  0%|")
+    assert (line, end) == ("Interrupted. The same command goes on from here.", "")
+    _, alive = psutil.wait_procs(others, timeout=10)
+    assert alive == []
+
+
+def test_nothing_slow_is_imported_before_an_interruption_is_expected() -> None:
+    code = "import sys, grading.__main__; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert not loaded & {"nbgrader", "numpy", "nbformat", "sqlalchemy", "distributed", "tqdm"}

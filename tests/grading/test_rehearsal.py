@@ -126,7 +126,7 @@ def test_nothing_is_written_where_something_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken(tmp_path, exchanged("q1", "float(d_k)", "1.0"))
-    monkeypatch.setattr(command, "SOURCE", tmp_path)
+    monkeypatch.setattr("grading.problem_set.SOURCE", tmp_path)
     assert command.main(["problem-sets", "--to", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
     assert "tiny.ipynb, cell q1_check: " in said

@@ -54,6 +54,42 @@ class TestProgress:
         assert bars[io.StringIO] < 8
         assert bars[Terminal] > 50
 
+    def test_the_time_left_is_by_the_mean_of_what_was_marked(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        now = 0.0
+        monkeypatch.setattr("tqdm.std.time", lambda: now)
+        log = Terminal()
+
+        def after(seconds: float, *statuses: Status) -> str:
+            nonlocal now
+            now += seconds
+            progress.add(*map(result, statuses))
+            return log.getvalue().split("\r")[-1]
+
+        # 60 were handed in, of which 20 are as they were; who handed in nothing takes no time
+        with Progress(70, log, missing=10) as progress:
+            for _ in range(20):
+                progress.unchanged()
+            now += 500  # to find out that they are
+            progress.start()
+            assert "left" not in after(0)
+            assert "left" not in after(1, "missing")
+            # 10 in 60 s, so 30 more take 180 s
+            assert "11/50 [01:00, 03:00 left, graded 9, invalid 1, missing 1, unchanged 20]" in (
+                after(59, *["graded"] * 8, "invalid", "graded")
+            )
+            assert "[01:00, 03:00 left, graded 9, invalid 1, missing 2" in after(0.2, "missing")
+            # the second ten take four times as long, and the mean says so
+            assert "[05:00, 05:00 left, graded 19, inv" in after(240, *["graded"] * 10)
+            # two more turn out to be as they were
+            progress.unchanged()
+            progress.unchanged()
+            assert "[05:15, 04:15 left, graded 20, inv" in after(15, "graded")
+            after(700, *["graded"] * 16, "needs-review", *["missing"] * 8)
+        last = log.getvalue().split("\r")[-1]
+        assert "48/48 [16:55, graded 36, needs-review 1, invalid 1, missing 10, unch" in last
+
     @pytest.mark.parametrize("stream", [io.StringIO, Terminal])
     def test_each_kind_is_counted_and_what_has_not_changed_is_no_work(self, stream: type) -> None:
         log = stream()
