@@ -55,9 +55,9 @@ def hidden(body: str, before: str = "") -> dict[str, str]:
 
 LEAKS = (
     Attack("inputs-in-a-shape", "An empty array may have any length, which no message tells.",
-           hidden("return np.zeros((int(abs(scores[0, 0]) * 1e6), 0))"), {"q2": 0.0}, says="(…)"),
+           hidden("return np.zeros((0, int(abs(scores[0, 0]) * 1e6)))"), {"q2": 0.0}, says="(…)"),
     Attack("inputs-in-many-axes", "Nor does one tell how many axes there are.",
-           hidden("return np.zeros((1,) * (int(abs(scores[0, 0])) % 20 + 9))"), {"q2": 0.0},
+           hidden("return np.zeros((1,) * (int(abs(scores[0, 0])) % 8 + 9))"), {"q2": 0.0},
            says="(…)"),
     Attack("inputs-in-an-exit-status", "A program that ends itself is not asked how.",
            hidden("import os\nos._exit(int(abs(scores[0, 0])) % 200 + 1)"), {"q2": 0.0},
@@ -109,7 +109,7 @@ LEAKS = (
            hidden("return np.full(scores.shape, 1 / scores.shape[-1])"), {"q2": 0.0},
            says="the weights are others"),
     Attack("remembers-earlier-calls", "No call repeats one before.",
-           hidden("seen[scores.tobytes()] = scores\nreturn seen.get(scores.tobytes() + b'x', scores)",
+           hidden("seen[scores.tobytes()] = scores\nreturn seen.get(tau, scores)",
                   "seen = {}"), {"q2": 0.0}),
     Attack("writes-into-its-inputs", "The judge has inputs of its own.",
            hidden("scores[:] = 0\nreturn np.full(scores.shape, 0.2)"), {"q2": 0.0}),
@@ -185,7 +185,7 @@ for reading in list(pipes(os.O_RDONLY)):
     Attack("array-behind-a-mask", "What is masked is missing.",
            array("np.ma.array(right, mask=[True, True])"), {"q3": 0.0}, says="finite"),
     Attack("array-without-end", "An empty array of huge length is empty.",
-           array("np.zeros((10 ** 15, 0))"), {"q3": 0.0}, says="(…)"),
+           array("np.zeros((0, 10 ** 15))"), {"q3": 0.0}, says="(…)"),
     Attack("both-orders-at-once", "Two answers at once are none.",
            array("[right, right[::-1]]"), {"q3": 0.0}, says="shape"),
     Attack("infinity-of-both-signs", "What is undefined is wrong.",
@@ -202,9 +202,8 @@ for reading in list(pipes(os.O_RDONLY)):
     Attack("own-answer-and-judge", "Names of the check's functions are free for students.",
            tried("""
                def answer(*a, **k): return {"variance": float(d_k), "points": 1000}
-               def judge(*a, **k): return None
-               def ask(*a, **k): return {}
                hidden_check = Wrong = number = close = answer
+               globals().update(judge=lambda *a: None, ask=lambda *a: {})
                d_k = personal_numbers(student_id, "q1")["d_k"]
                """), {"q1": 0.0}, says=OVER),
     Attack("import-hooks", "Modules of the student's own are the student's.",
@@ -269,7 +268,7 @@ SHOWS = (
                display({"image/png": head + b"\\x08\\x06\\0\\0\\0" + b"\\0" * 60}, raw=True)
                """, RIGHT), says=OVER),
     Attack("links-for-terminals", "Links of a terminal's are text.",
-           tried("print('\\x1b]8;;https://example.org\\x07click\\x1b]8;;\\x07 \\x1b]52;c;eA==\\x07')",
+           tried("print('\\x1b]8;;http://example.org\\x07click\\x1b]8;;\\x07\\x1b]52;c;eA=\\x07')",
                  RIGHT), says="click"),
     Attack("chain-of-exceptions", "A chain of a thousand causes is cut.",
            {"q1": RIGHT + """
@@ -280,9 +279,9 @@ for i in range(300):
 raise error
 """}),
     Attack("message-of-ten-megabytes", "A message is cut.",
-           function("raise ValueError('BRE' 'ACH' * 10 ** 6)"), {"q2": 0.0}),
+           function("raise ValueError('x' * 10 ** 7)"), {"q2": 0.0}),
     Attack("formula-in-an-exception", "The name of an exception is text in a table.",
-           {"q1": "raise type('=HYPERLINK(\"http://example.org\")', (Exception,), {})('@SUM(1+1)')"},
+           {"q1": "raise type('=HYPERLINK(\"//example.org\")', (Exception,), {})('@SUM(1)')"},
            {"q1": 0.0}, says="HYPERLINK"),
     Attack("formula-in-a-key", "So is what a check says of a value.",
            {"q1": "variance = {'=1+1': '+1'}"}, {"q1": 0.0}, says="a dictionary"),
@@ -321,9 +320,6 @@ EDITS: dict[str, Callable[[Notebook], None]] = {
     "executed-a-million-times": every(
         lambda each: each.update(execution_count=10**6, outputs="none", trusted=True)
     ),
-    "marks-of-hidden-regions": own(
-        "q1", "### BEGIN HIDDEN TESTS\npoints = 1000\n### END HIDDEN TESTS\n### BEGIN SOLUTION"
-    ),
     "check-of-its-own": own("q1_check", "assert True\n# q1_check", "raise SystemExit"),
 }
 ATTACHED = {
@@ -347,7 +343,7 @@ PARAGRAPHS = {
     " [f](https://a\u202e/) [g]: <javascript:steal()>\n\n[g] <https://x.example.org/onerror=1>",
     "footnotes-and-entities": "&lt;script&gt;steal()&lt;/script&gt; &#x3C;img src=x&#62; [^1]\n\n"
     "[^1]: <b onmouseover=steal()>x</b>\n\n&NewLine;<!--><script>steal()</script>-->",
-    "tables-that-act": "| a | b |\n|:-:|--:|\n| <td onclick=steal()> | ![x](x \"onerror=steal()\") |"
+    "tables-that-act": "| a | b |\n|:-:|--:|\n| <td onclick=steal()> | ![x](x \"onload=steal()\") |"
     "\n\n| a\"style=\"x | b |\n|---|---|\n| `|` | \\| |",
 }  # fmt: skip
 
