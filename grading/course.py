@@ -328,8 +328,9 @@ def export(
                 left = tables.write_canvas(Path(said[-1]), results, people, title, sheet)
             if "Moodle" in sheets or not sheets:
                 said.append(str(out / f"moodle-{name}.csv"))
-                left = tables.write_moodle(Path(said[-1]), results, people, sheets.get("Moodle"))
-            said += left
+                sheet = sheets.get("Moodle")
+                left += tables.write_moodle(Path(said[-1]), results, people, sheet)
+            said += dict.fromkeys(left)
     return said or [f"nothing was graded in {out}"]
 
 

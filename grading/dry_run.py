@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from grading.course import DATABASE, Order, database, wanted
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook.book import Book
-from grading.intake.collection import Collection, collect
+from grading.intake.collection import OF_GROUP, Collection, collect
 from grading.intake.normalize import Invalid, normalize
 from grading.late import lateness
 from grading.marking.submission import doubt_about_identity
@@ -35,6 +35,7 @@ KINDS = {
     "unchanged": "marked before, and nothing has changed",
     "waits": "would wait for you",
     "invalid": "cannot be marked",
+    "shared": "would share the marks of their group",
     "missing": "missing",
 }
 
@@ -112,6 +113,8 @@ def _fate(memory: Memory, came: Submission, problem_set: ProblemSet) -> tuple[st
         return "unchanged", ""
     if submission.problem is not None or submission.notebook is None:
         status, why = submission.problem or ("missing", "nothing was handed in")
+        if status == "missing" and why.startswith(OF_GROUP):
+            return "shared", why
         return ("waits" if status == "needs-review" else status), why
     try:
         work = normalize(submission.notebook, problem_set)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from grading.intake.sources import Reader
     from grading.results import Status
 
-__all__ = ["Collection", "collect", "safe_name"]
+__all__ = ["OF_GROUP", "Collection", "collect", "safe_name"]
 
 CANVAS = re.compile(
     r"(?:_|^(?=anon_))(?=(?P<user>[0-9]+|anon_[A-Za-z0-9]+)_(?P<serial>[0-9]+)_(?P<base>.+)$)"
@@ -50,6 +50,7 @@ STAMP = "timestamp.txt"
 ANONYMOUS = "participant"
 MOST_ASIDE = 19
 """Files that are no notebooks, of which each has a line of its own."""
+OF_GROUP = "the notebook of the group came from"
 UNMATCHED = "unmatched~"
 """Begins the identifier of whom the roster does not list; no roster can have one like it."""
 
@@ -430,7 +431,7 @@ class _Planner:
             elif student.student_id == holder:
                 decided = self._decide(assignment, newest, _with_ids(student, members))
             else:
-                what = f"the notebook of the group came from {holder}"
+                what = f"{OF_GROUP} {holder}"
                 decided = _Planned(student, assignment, None, ("missing", what), "")
             planned[student.student_id] = decided
         return planned

@@ -74,7 +74,7 @@ def late_notes(results: Iterable[Result], assignment: str) -> list[str]:
             )
         elif result.late.why:
             late.append(f"  {who}: {result.late.why}")
-        unknown += in_words(result.late) == "unknown"
+        unknown += result.status == "graded" and in_words(result.late) == "unknown"
     notes = [f"{assignment}: {len(late)} late", *late[:MOST_LISTED]] if late else []
     if len(late) > MOST_LISTED:
         notes.append(f"  and {len(late) - MOST_LISTED} more")
