@@ -59,7 +59,9 @@ def parser() -> argparse.ArgumentParser:
         help="run students' code with your own rights; never for what strangers wrote",
     )
     look = commands.add_parser("expected", help="show what one student's answers should be")
-    look.add_argument("--student", required=True, help="the number, as the student types it")
+    look.add_argument(
+        "--student", required=True, nargs="+", help="numbers, as the students type them"
+    )
     look.add_argument("--assignment", help="a problem set; all of them unless told otherwise")
     pairs = commands.add_parser("similarity", help="find pairs of submissions that are alike")
     pairs.add_argument("--out", default=_given("OUT"), help="the folder of the results")
@@ -183,7 +185,8 @@ def _expected(given: argparse.Namespace, _: list[str]) -> int:
     from grading.problem_set import problem_sets
 
     for name in [given.assignment] if given.assignment else problem_sets():
-        sys.stdout.write(f"{expected(given.student, name)}\n")
+        for student in given.student:
+            sys.stdout.write(f"{expected(student, name)}\n")
     return 0
 
 

@@ -93,20 +93,21 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         marked = _recorded_sets(book, order.source)
         notes += requests.settle(book, course, marked) if requests else []
         _renew_feedback(order.out, book, marked, course)
-        summary = _write_tables(order.out, book, course, marked)
-    text = "\n".join([summary, *notes])
-    atomic_write(order.out / "summary.txt", text + "\n")
-    return text
+        summaries = _write_tables(order.out, book, course, marked)
+    notes = list(dict.fromkeys(notes))
+    whole = "\n".join(["\n\n".join(summaries.values()), *notes])
+    atomic_write(order.out / "summary.txt", whole + "\n")
+    return "\n".join(["\n\n".join(summaries[name] for name in sets if name in summaries), *notes])
 
 
 def _collected(
     order: Order, course: Enrolment, assignments: tuple[str, ...], url: str
 ) -> Collection:
     """Find out what came from whom, or say that nothing did."""
-    special = course.special(None)
+    special = course.special(None, order.accepted)
     if special.groups and (order.database or (order.out / DATABASE).exists()):
         with Book(url) as book:
-            special = course.special(book)
+            special = course.special(book, order.accepted)
     collection = collect(order.submissions, course.roster, assignments, special)
     if collection.is_empty:
         raise ValueError(f"SUBMISSIONS must hold notebooks; {order.submissions} has none")
@@ -153,7 +154,7 @@ def _mark(
                 receipts.extend(filter(None, [collection.receipt(came)]))
                 submission = memory.to_mark(came)
                 if submission is None:
-                    progress.unchanged()
+                    progress.unchanged(missing=came.problem is not None)
                 elif submission.notebook is None or submission.problem is not None:
                     ready.append(mark(submission, sets[submission.assignment], conditions))
                 else:
@@ -263,6 +264,7 @@ def _may_differ(path: Path, result: Result, by_hand: set[str]) -> bool:
     return (
         any(each.question in by_hand or each.by_person for each in marked)
         or bool(result.late and result.late.why)
+        or result.decided is not None
         or feedback.has_remarks(path)
     )
 
@@ -282,23 +284,24 @@ def _page(out: Path, problem_set: ProblemSet, result: Result) -> str:
     return feedback.page(problem_set, student, status, "", cells, marks, notes, remarks)
 
 
-def _write_tables(out: Path, book: Book, course: Enrolment, sets: Mapping[str, ProblemSet]) -> str:
-    """Write ``grades.csv`` and return the summary."""
+def _write_tables(
+    out: Path, book: Book, course: Enrolment, sets: Mapping[str, ProblemSet]
+) -> dict[str, str]:
+    """Write ``grades.csv`` and return the summary of each problem set."""
     rows = {name: lambda name=name: course.outcomes(book, name) for name in sets}
     tallies = {name: report.tally(rows[name](), each) for name, each in sets.items()}
     tables.write_grades(
         out / "grades.csv",
         ((rows[name](), each.questions) for name, each in sets.items()),
         course.settings.timezone,
-        dated=course.settings.has_due,
+        dated=course.settings.has_final,
         mixed=any(each.is_mixed for each in tallies.values()),
     )
-    parts = []
+    said = {}
     for name, counted in tallies.items():
-        parts.append("\n".join(counted.lines()))
-        if course.settings.of(name).due:
-            parts.append("\n".join(late_notes(rows[name](), name)))
-    return "\n\n".join(filter(None, parts))
+        late = late_notes(rows[name](), name) if course.settings.of(name).due else []
+        said[name] = "\n\n".join(filter(None, map("\n".join, (counted.lines(), late))))
+    return said
 
 
 def export(
@@ -365,7 +368,8 @@ def _opened(
         sets = _recorded_sets(book, source)
         said = requests.settle(book, course, sets) if requests else []
         _renew_feedback(out, book, sets, course)
-        atomic_write(out / "summary.txt", _write_tables(out, book, course, sets) + "\n")
+        summaries = _write_tables(out, book, course, sets)
+        atomic_write(out / "summary.txt", "\n\n".join(summaries.values()) + "\n")
         yield book, course, sets, said
 
 

@@ -66,7 +66,7 @@ def dry_run(order: Order) -> str:
     check_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
     with _copied(order) as book:
-        special = course.special(book)
+        special = course.special(book, order.accepted)
         collection = collect(order.submissions, course.roster, tuple(known), special)
         memory = Memory.of(book, order.accepted, order.remark, collection.assignments)
         previews = {name: _Preview() for name in collection.assignments}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grading.gradebook.book import Book
 from grading.intake.collection import Special
@@ -16,7 +16,6 @@ from grading.settings import FILE, Settings, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
     from pathlib import Path
 
     from grading.results import Result
@@ -51,14 +50,15 @@ class Enrolment:
             f"one; say ASSIGNMENT=..., or roster in [{assignment}] of {FILE}"
         )
 
-    def special(self, book: Book | None) -> Special:
+    def special(self, book: Book | None, accepting: frozenset[str] = frozenset()) -> Special:
         """Return what sorting submissions needs to know, with who has marks in a gradebook."""
         groups = {name for name, rules in self.settings.rules.items() if rules.groups}
         marked = {
             name: {each.student.student_id for each in book.results(name) if each.marks}
             for name in (groups if book else ())
         }
-        return Special(self.rosters, groups, marked)
+        accepted = {name: book.accepted(name) for name in (groups if book else ())}
+        return Special(self.rosters, groups, marked, accepting, accepted)
 
     def outcomes(self, book: Book, assignment: str) -> Iterator[Result]:
         """Return what counts of a problem set, for everyone on the roster or in the gradebook."""
@@ -94,14 +94,14 @@ def enrolment(out: Path, source: Path, roster: Path | None) -> Enrolment:
 def _canonical(out: Path, settings: Settings, people: Roster) -> Settings:
     """Return the settings with students called as on the roster."""
 
-    def named(assignment: str, key: str, times: Mapping[str, datetime]) -> dict[str, datetime]:
+    def named(assignment: str, key: str, values: Mapping[str, Any]) -> dict[str, Any]:
         found = {}
-        for name, time in times.items():
+        for name, value in values.items():
             student = people.by_id(name)
             if student is None:
                 where = f"{out / FILE}: {assignment}.{key}"
                 raise ValueError(f"{where} must name students of the roster; got {shown(name)}")
-            found[student.student_id] = time
+            found[student.student_id] = value
         return found
 
     rules = {
@@ -109,6 +109,7 @@ def _canonical(out: Path, settings: Settings, people: Roster) -> Settings:
             rule,
             extensions=named(each, "extensions", rule.extensions),
             submitted=named(each, "submitted", rule.submitted),
+            points=named(each, "points", rule.points),
         )
         for each, rule in settings.rules.items()
     }

@@ -7,10 +7,12 @@ and grader: nothing is marked anew that nobody asked for.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
+from grading.intake.collection import OF_GROUP
 from grading.marking.submission import DIGEST, digest
 from grading.names import shown
 
@@ -35,8 +37,10 @@ class Memory:
     accepted: Mapping[str, set[tuple[str, str]]]  # students with digests of their notebooks
     # what is settled and marked anew all the same, problem sets and students
     anew: set[tuple[str, str]] = field(default_factory=set)
-    # of `accepting`, those of whom a notebook came
+    # of `accepting`, those of whom something came
     met: set[str] = field(default_factory=set)
+    # who has marks though nothing came this time, by problem set
+    absent: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(
@@ -55,7 +59,12 @@ class Memory:
     def notes(self) -> list[str]:
         """Say what somebody should know, when all submissions have been looked at."""
         unmet = sorted(self.accepting - self.met)
-        return [f"ACCEPT: no notebook came from {shown(student, 40)}" for student in unmet] + [
+        said = [f"ACCEPT: no notebook came from {shown(student, 40)}" for student in unmet]
+        said += [
+            f"{name}: marks of {count} stay of whom nothing came this time"
+            for name, count in self.absent.items()
+        ]
+        return said + [
             f"{name}: an earlier version of the grader marked {len(old)} submissions and did not "
             "write down by which checks; those that came now were marked again"
             for name, known in self.digests.items()
@@ -69,6 +78,11 @@ class Memory:
     def to_mark(self, submission: Submission) -> Submission | None:
         """Return a submission with what is known of it, or None if it is settled."""
         assignment, student = submission.assignment, submission.student.student_id
+        if self._is_absent(submission):
+            self.absent[assignment] += 1
+            return None
+        if submission.problem is None or submission.problem[0] != "missing":
+            self.met.add(student)
         if submission.notebook is not None:
             submission = replace(submission, accepted=self._is_accepted(submission))
         if self.digests[assignment].get(student) != digest(submission):
@@ -92,13 +106,19 @@ class Memory:
         key = result.assignment, result.student.student_id
         return result.status != "graded" and key in self.anew
 
+    def _is_absent(self, submission: Submission) -> bool:
+        """Return whether nothing came from somebody who has marks of an earlier run."""
+        status, why = submission.problem or ("", "")
+        if status != "missing" or why.startswith(OF_GROUP) or self.book is None:
+            return False
+        return bool(self.book.checked(submission.assignment, submission.student.student_id))
+
     def _is_accepted(self, submission: Submission) -> bool:
         """Return whether somebody has said whose this notebook is, now or before."""
         assignment, student = submission.assignment, submission.student.student_id
         content = hashlib.sha256(submission.notebook or b"").hexdigest()
         known = self.accepted[assignment]
         if student in self.accepting:
-            self.met.add(student)
             if self.book is not None:
                 self.book.accept(assignment, student, content)
             known.add((student, content))

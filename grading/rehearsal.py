@@ -23,6 +23,9 @@ from grading.results import Mark
 from grading.sandbox._wire import decode, encode
 
 STUDENTS = ("s0000000", "20231187", "ada.example@example.org")
+TOTAL = re.compile(r"\b(\w+) questions and ([\d.]+) points")
+LISTED = re.compile(r"^\|\s*\d+\s*\|.*\|\s*([\d.]+)\s*\|\s*$", re.MULTILINE)
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 STATED = re.compile(r"^#+ .*\(([\d.]+) points?\)\s*$", re.MULTILINE)
 SECRET = 1
 BOOK = re.compile(r"(attnlib|attnbook)(\.|$)")
@@ -92,6 +95,7 @@ def _of_form(problem_set: ProblemSet) -> Iterator[Fault]:
     for name in (NUMBERS, IDENTITY, SETUP):
         if name not in problem_set.by_name:
             yield Fault(name, "there is no such cell")
+    yield from _of_totals(problem_set)
     asked = {each.name for each in problem_set.questions}
     for cell in problem_set.cells:
         if cell.role == "answer" and cell.name not in asked:
@@ -108,6 +112,20 @@ def _of_form(problem_set: ProblemSet) -> Iterator[Fault]:
         if question.points <= 0:
             said = f"it gives {question.points:g} points; wanted more than none"
             yield Fault(question.name, said)
+
+
+def _of_totals(problem_set: ProblemSet) -> Iterator[Fault]:
+    """Yield where the first text tells of other questions or points than there are."""
+    points = [question.points for question in problem_set.questions]
+    first = problem_set.cells[0]
+    there = f"there are {len(points)} questions, of {', '.join(f'{each:g}' for each in points)}"
+    listed = [float(each) for each in LISTED.findall(first.source)]
+    if listed and listed != points:
+        yield Fault(first.name, f"its table has {len(listed)} questions; {there} points")
+    if told := TOTAL.search(first.source):
+        words = {str(len(points)), *WORDS[len(points) : len(points) + 1]}
+        if told[1].casefold() not in words or float(told[2]) != sum(points):
+            yield Fault(first.name, f"it says {told[0]}; {there} points")
 
 
 def _of_solutions(judge: Judge, student: str, solved: Mapping[str, str]) -> Iterator[Fault]:

@@ -75,6 +75,8 @@ class Result:
     answers: dict[str, str] = field(default_factory=dict)
     # how late it came, worked out when a table or a page is written; None where nothing is due
     late: Late | None = None
+    # what somebody decided in course.toml that all of it counts, whatever was earned
+    decided: float | None = None
     # which member of the group handed in the notebook, where it was somebody else
     shared_by: str = ""
 
@@ -88,6 +90,8 @@ class Result:
     @property
     def final(self) -> float | None:
         """Return the points that count, or None where nothing was graded or nobody has decided."""
+        if self.decided is not None:
+            return self.decided
         if self.total is None or self.late is None:
             return self.total
         return None if self.late.deduction is None else self.total - self.late.deduction

@@ -13,12 +13,16 @@
     canvas = "Problem Set 1 (12345)"        # the title of the column in Canvas
     roster = "worksheet-1.csv"              # Moodle's numbers and times of this one
     groups = true                           # one notebook counts for the whole group
+    missing = 0                             # points that count for whoever handed in nothing
 
     [problem_set_1.extensions]              # somebody's own due date
     s2400001 = 2026-11-22T23:59:00
 
     [problem_set_1.submitted]               # when something came, whatever else says
     s2400002 = 2026-11-20T23:50:00
+
+    [problem_set_1.points]                  # points that count, whatever was earned
+    s2400003 = 0
 
 All of it may be absent, as may the file. Paths are those beside the file.
 """
@@ -46,7 +50,7 @@ PENALTY = "penalty"
 ``days`` is a fraction such as 1.25, ``points`` what was earned, ``maximum`` the most there is."""
 KEYS = (
     *("due", "grace_minutes", "penalty_per_day", "most_penalty", "penalty", "late_without_time"),
-    *("canvas", "roster", "groups", "extensions", "submitted"),
+    *("canvas", "roster", "groups", "missing", "extensions", "submitted", "points"),
 )
 
 
@@ -63,8 +67,10 @@ class Rules:
     canvas: str | None = None
     roster: Path | None = None
     groups: bool = False
+    missing: float | None = None
     extensions: Mapping[str, datetime] = field(default_factory=dict)
     submitted: Mapping[str, datetime] = field(default_factory=dict)
+    points: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,12 @@ class Settings:
     def has_due(self) -> bool:
         """Return whether anything can be late."""
         return any(each.due is not None for each in self.rules.values())
+
+    @property
+    def has_final(self) -> bool:
+        """Return whether other points can count than were earned."""
+        rules = self.rules.values()
+        return self.has_due or any(each.points or each.missing is not None for each in rules)
 
     def of(self, assignment: str) -> Rules:
         """Return what holds for a problem set; without a table of its own, nothing does."""
@@ -166,6 +178,12 @@ class _Table:
         table = _Table(self.path, f"{self.prefix}{key}.", below, self.timezone)
         return {student: table.time(student) for student in below}
 
+    def numbers(self, key: str) -> dict[str, float]:
+        """Return a number from 0 on for each student of a table."""
+        below = self.take(key, dict, f"a table, such as [{self.prefix}{key}]") or {}
+        table = _Table(self.path, f"{self.prefix}{key}.", below, self.timezone)
+        return {student: table.number(student) for student in below}
+
     def finish(self, known: list[str]) -> None:
         """Refuse what nobody took."""
         for key in self._values:
@@ -200,8 +218,10 @@ def _rules(table: _Table) -> Rules:
         table.take("canvas", str, "the title of the column in Canvas"),
         None if roster is None else table.path.parent / roster,
         table.take("groups", bool, "true or false") or False,
+        table.number("missing"),
         table.times("extensions"),
         table.times("submitted"),
+        table.numbers("points"),
     )
     table.finish(list(KEYS))
     if rules.due is None and (grace or per_day or most or file or rules.extensions):

@@ -8,8 +8,8 @@ the name in lower case without blanks and punctuation (``lib/content_zipper.rb``
 adds ``-1``, ``-2`` to the name of a file that the student has uploaded before, and gives every
 upload a larger attachment number. Moodle calls its folders
 ``<full name>_<participant>_assignsubmission_file``, older versions with another ``_`` at the end;
-without folders it puts the same before each file name (``mod/assign/classes/downloader.php`` of
-moodle).
+without folders it puts the same before each file name. Where students work in groups, the group and
+a hyphen come first (``mod/assign/classes/downloader.php`` of moodle).
 """
 
 from __future__ import annotations
@@ -166,6 +166,10 @@ class Special:
     groups: Container[str] = ()
     # who has marks already, by problem set: a group's notebook stays with the one who has
     marked: Mapping[str, Container[str]] = field(default_factory=dict)
+    # students whose notebook counts where several came, by what somebody said now ...
+    accepting: Container[str] = ()
+    # ... and before, with the digest of the notebook, by problem set
+    accepted: Mapping[str, Container[tuple[str, str]]] = field(default_factory=dict)
 
 
 def collect(
@@ -415,7 +419,11 @@ class _Planner:
         self, assignment: str, members: list[Student], came: Mapping[str, list[_Found]]
     ) -> dict[str, _Planned]:
         """Return what the members of a group submit, of whom some handed something in."""
-        newest = [each for pool in came.values() for each in self._newest(self._different(pool))]
+        latest = {each: self._newest(self._different(pool)) for each, pool in came.items()}
+        chosen = [each for each, pool in latest.items() if self._counts(assignment, each, pool)]
+        if len(chosen) == 1:
+            latest = came = {chosen[0]: latest[chosen[0]]}
+        newest = [each for pool in latest.values() for each in pool]
         different = self._different(newest)
         marked = self.special.marked.get(assignment, ())
         holder = min(came, key=lambda each: each not in marked)
@@ -423,7 +431,10 @@ class _Planner:
         for student in members:
             if len(different) > 1 and student.student_id in came:
                 names = "; ".join(each.file.origin for each in different[:5])
-                what = f"{len(different)} different notebooks of one group came: {names}"
+                what = (
+                    f"{len(different)} different notebooks of one group came: {names}; whose "
+                    "counts? ACCEPT that member"
+                )
                 receipt = self._receipt(student, assignment, came[student.student_id])
                 decided = _Planned(
                     student, assignment, None, ("needs-review", what), names, receipt
@@ -435,6 +446,13 @@ class _Planner:
                 decided = _Planned(student, assignment, None, ("missing", what), "")
             planned[student.student_id] = decided
         return planned
+
+    def _counts(self, assignment: str, student: str, pool: list[_Found]) -> bool:
+        """Return whether somebody has said that of a group this member's notebook counts."""
+        accepted = self.special.accepted.get(assignment, ())
+        return student in self.special.accepting or any(
+            (student, self._digest(each.file)) in accepted for each in pool
+        )
 
     def _pools(self, found: list[_Found]) -> dict[str, list[_Found]]:
         """Return what one student may have handed in for each problem set."""
@@ -630,6 +648,18 @@ def _match_canvas(claim: _Claim, roster: Roster) -> tuple[Student, str]:
     return student, ""
 
 
+def _called(name: str) -> list[tuple[str, ...]]:
+    """Return the words of what may be a name, which may have a group before it.
+
+    Examples
+    --------
+    >>> _called("Group A-Ada Example")
+    [('a', 'ada', 'example', 'group'), ('ada', 'example')]
+    """
+    places = [0, *(match.end() for match in re.finditer("-", name))]
+    return [name_words(name[place:]) for place in places]
+
+
 def _match_moodle(claim: _Claim, roster: Roster) -> tuple[Student, str]:
     """Return whom Moodle means: the number counts only in one assignment, so the name must fit."""
     student = roster.by_lms_id(claim.user)
@@ -641,7 +671,7 @@ def _match_moodle(claim: _Claim, roster: Roster) -> tuple[Student, str]:
         return _stranger(claim), f"{what}; Moodle numbers participants anew in each assignment"
     prefix = name_words(re.sub(r"[0-9]+$", "", student.lms_id))
     expected = [name_words(student.name), prefix or (ANONYMOUS,), (ANONYMOUS,)]
-    if name_words(student.name) and name_words(claim.name) not in expected:
+    if name_words(student.name) and not any(each in expected for each in _called(claim.name)):
         what = f"lms_id {shown(claim.user)} is {student.name} on the roster"
         return _stranger(claim), f"{what}, but Moodle says {shown(claim.name)}"
     return student, ""

@@ -352,11 +352,15 @@ def _canvas_entry(line: int, row: list[str], header: list[str]) -> _Entry | None
     ids = {column: cells[column].strip() for column in CANVAS_IDS if column in header}
     if not cells["ID"].strip():  # hidden columns, and Points Possible
         return None
-    tests = name_words(name) == ("student", "test") and not ids.get("SIS User ID")
-    if tests and CANVAS_TESTER.fullmatch(ids.get("SIS Login ID", "")):
+    if _is_tester(name, ids) and CANVAS_TESTER.fullmatch(ids.get("SIS Login ID", "")):
         return None
     group = cells["Group"] or cells["group"]
     return _Entry(line, row, ids, cells["ID"].strip(), name, group=shown(group))
+
+
+def _is_tester(name: str, ids: dict[str, str]) -> bool:
+    """Return whether a line may be that of Canvas's student for tests, who has no number."""
+    return name_words(name) == ("student", "test") and not ids.get("SIS User ID")
 
 
 def _moodle_entry(line: int, row: list[str], header: list[str]) -> _Entry:
@@ -367,13 +371,14 @@ def _moodle_entry(line: int, row: list[str], header: list[str]) -> _Entry:
     ids = {column: cells[column].strip() for column in MOODLE_IDS if column in header}
     group = cells["Group"] or cells["Groups"] or cells["group"]
     submitted = cells[WORKSHEET_TIME].strip().removeprefix("-")
-    # who is in several groups has none that a notebook could count for
-    group = "" if "," in group else shown(group)
+    # who is in several groups has none that a notebook could count for, and who is in none is in
+    # what Moodle calls a group all the same
+    group = "" if "," in group or group.strip() == "Default group" else shown(group)
     return _Entry(line, row, ids, cells["Identifier"], name, group=group, submitted=submitted)
 
 
 def _identifier(file: _File, settings: Settings) -> str:
-    """Return the column that says who somebody is."""
+    """Return the column that says who somebody is, and leave Canvas's student for tests out."""
     if not file.platform:
         return next(name for name in file.header if name.casefold() == "student_id")
     if wanted := settings.student_id:
@@ -384,14 +389,22 @@ def _identifier(file: _File, settings: Settings) -> str:
             )
         return wanted
     for column in file.entries[0].ids:
-        empty = [entry.line for entry in file.entries if not entry.ids[column]]
+        empty = [entry for entry in file.entries if not entry.ids[column]]
+        testers = [entry for entry in empty if _is_tester(entry.name, entry.ids)]
+        if file.platform == "Canvas" and 0 < len(testers) == len(empty) < len(file.entries):
+            for entry in testers:
+                file.entries.remove(entry)
+                file.others[entry.line] = entry.cells
+            return column
         if not empty:
             return column
         if len(empty) < len(file.entries):
+            name = shown(empty[0].name) or "somebody"
             raise wrong(
                 file.path,
-                empty[0],
-                f"{column} is empty, and others have one; fill it in, or say in course.toml which "
+                empty[0].line,
+                f"{column} of {name} is empty, and others have one; fill it in, or say in "
+                "course.toml which "
                 'column identifies everybody, as student_id = "..."',
             )
     wanted = " or ".join(CANVAS_IDS if file.platform == "Canvas" else MOODLE_IDS)

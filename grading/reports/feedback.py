@@ -188,6 +188,8 @@ def remarks(result: Result, problem_set: ProblemSet) -> list[str]:
         for mark in result.marks
         if mark.by_person and mark.question in checked
     ]
+    if result.decided is not None:
+        said.append(f"Your instructor decided that {_points(result.decided)} points count.")
     if result.shared_by:
         said.append(f"The notebook of your group came from {result.shared_by}.")
     if result.late and result.late.why:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from grading.problem_set import ProblemSet, Question
     from grading.results import Mark, Result
 
+REASONS = {
+    "needs-review": "For somebody to look at:",
+    "invalid": "To ask for another file:",
+}
 STATUSES = ("graded", "needs-review", "invalid", "missing")
 EVERY = 30.0
 """Seconds between two bars of progress where there is no terminal."""
@@ -70,9 +74,10 @@ class Progress:
             self._count(result.status)
         self._bar.update(len(results))
 
-    def unchanged(self) -> None:
-        """Count a submission that was graded before and has not changed."""
+    def unchanged(self, *, missing: bool = False) -> None:
+        """Count a submission that was graded before and has not changed, or does not come again."""
         self._bar.total -= 1
+        self._missing -= missing
         self._count("unchanged")
 
     def _count(self, what: str) -> None:
@@ -108,8 +113,8 @@ class Tally:
     decided_before: Counter[str] = field(default_factory=Counter)
     # how many marks each version of the grader made
     graders: Counter[str] = field(default_factory=Counter)
-    # the first of those that somebody has to look at, each with its reason
-    review: list[str] = field(default_factory=list)
+    # the first of those that somebody has to look at, or to ask for another file, with reasons
+    review: dict[str, list[str]] = field(default_factory=dict)
 
     @cached_property
     def by_name(self) -> dict[str, Question]:
@@ -119,9 +124,10 @@ class Tally:
     def add(self, result: Result) -> None:
         """Take the numbers out of a result."""
         self.statuses[result.status] += 1
-        if result.status == "needs-review" and len(self.review) < MOST_LISTED:
+        listed = self.review.setdefault(result.status, [])
+        if result.status in REASONS and len(listed) < MOST_LISTED:
             who = shown(result.student.student_id, 40)
-            self.review.append(f"{who}: {shown(result.message) or 'no reason was given'}")
+            listed.append(f"{who}: {shown(result.message) or 'no reason was given'}")
         if result.status != "graded":
             return
         self.totals.append(result.total or 0.0)
@@ -158,12 +164,13 @@ class Tally:
         if self.is_mixed:
             yield ""
             yield from self._versions()
-        if self.review:
-            yield ""
-            yield "For somebody to look at:"
-            yield from (f"  {line}" for line in self.review)
-            if more := self.statuses["needs-review"] - len(self.review):
-                yield f"  and {more} more"
+        for status, heading in REASONS.items():
+            if listed := self.review.get(status):
+                yield ""
+                yield heading
+                yield from (f"  {line}" for line in listed)
+                if more := self.statuses[status] - len(listed):
+                    yield f"  and {more} more"
 
     def _versions(self) -> Iterator[str]:
         """Say which marks are older than the checks and schemes, and how to make them anew."""
@@ -203,6 +210,8 @@ class Tally:
         shares = self.shares.get(question.name)
         if not shares:
             return f"{question.name}: {still or 'nobody has a mark'}"
+        if waiting and question.by_hand:
+            return f"{question.name}: {len(shares)} marked, {still}"
         words = (
             f"mean {mean(shares):.0%} of {question.points:g} points, "
             f"nothing for {sum(share <= 0 for share in shares)} of {len(shares)}"

@@ -32,7 +32,8 @@ def outcomes(
     The receipts are those of the notebooks, by student.
     """
     groups = roster if rules.groups else None
-    for result in results if groups is None else _shared(list(results), groups):
+    for shared in results if groups is None else _shared(list(results), groups):
+        result = replace(shared, decided=_decided(shared, rules))
         if rules.due is None or result.status == "missing":
             yield result
             continue
@@ -42,6 +43,12 @@ def outcomes(
         students = groups.partners(student) if groups else [student]
         points = result.total or 0.0
         yield replace(result, late=lateness(receipt, rules, students, points, result.maximum))
+
+
+def _decided(result: Result, rules: Rules) -> float | None:
+    """Return the points that count by ``course.toml``, if it says so."""
+    otherwise = rules.missing if result.status == "missing" else None
+    return rules.points.get(result.student.student_id, otherwise)
 
 
 def _shared(results: list[Result], roster: Roster) -> Iterator[Result]:

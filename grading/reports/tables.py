@@ -355,6 +355,7 @@ def _message(result: Result) -> str:
         f"waiting for a mark by hand: {', '.join(waiting)}" if waiting else "",
         f"the notebook of the group came from {result.shared_by}" if result.shared_by else "",
         result.late.why if result.late else "",
+        "" if result.decided is None else f"by course.toml {_number(result.decided)} points count",
     ]
     return "; ".join(filter(None, parts))
 
@@ -394,7 +395,8 @@ def not_final(result: Result) -> str:
 
 def _grade(result: Result) -> str:
     """Return the final grade of a submission, or nothing where it is not final."""
-    return "" if open_questions(result) else _number(result.final)
+    waits = result.decided is None and open_questions(result)
+    return "" if waits else _number(result.final)
 
 
 def _is_number(text: str) -> bool:

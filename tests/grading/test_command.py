@@ -258,13 +258,15 @@ def test_a_second_run_marks_what_is_new_and_nothing_else(
     few.hand_in("s2", q1="variance = -1.0")
     few.path("s3").unlink()
     assert command.main(few.arguments()) == 0
-    assert "graded 1, missing 1, unchanged 1" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "graded 1, unchanged 2" in said.err
+    assert said.out.endswith("tiny: marks of 1 stay of whom nothing came this time\n")
     rows = few.rows()
     assert_row(rows["s1"], FULL)
     assert_row(rows["s2"], FULL | {"q1": "0", "total": "4"})
-    assert_row(rows["s3"], NOTHING | {"status": "missing"})
-    assert not (few.out / "feedback" / "s3" / "tiny.html").exists()
-    assert not (few.out / "autograded" / "s3" / "tiny" / "tiny.ipynb").exists()
+    assert_row(rows["s3"], FULL)
+    assert (few.out / "feedback" / "s3" / "tiny.html").exists()
+    assert (few.out / "autograded" / "s3" / "tiny" / "tiny.ipynb").exists()
     assert few.recorded() == few.students
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,38 @@ def test_two_notebooks_of_one_group_wait_for_a_person(roster: Roster, tmp_path: 
     problems = {one.problem for one in collection if one.problem}
     (problem,) = problems
     assert problem[1].startswith("2 different notebooks of one group came: in.zip: exampleada_17_1")
+
+
+def test_of_two_notebooks_of_one_group_somebody_says_which_counts(
+    roster: Roster, tmp_path: Path
+) -> None:
+    files = {"exampleada_17_1_ps1.ipynb": b"a", "exampleben_18_2_ps1.ipynb": b"b"}
+    path = packed(tmp_path / "in.zip", files)
+    remembered = {"ps1": {("s2", hashlib.sha256(b"b").hexdigest())}}
+    for special in (
+        replace(GROUPS, accepting={"s2"}),
+        replace(GROUPS, accepted=remembered),
+    ):
+        found = statuses(collect(path, roster, ["ps1"], special))
+        assert found == {("s1", "ps1"): "missing", ("s2", "ps1"): b"b", ("s3", "ps1"): "missing"}
+    for special in (
+        replace(GROUPS, accepting={"s1", "s2"}),  # which is no answer
+        replace(GROUPS, accepted={"ps1": {("s2", hashlib.sha256(b"x").hexdigest())}}),
+    ):
+        assert statuses(collect(path, roster, ["ps1"], special))["s2", "ps1"] == "needs-review"
+
+
+@pytest.mark.parametrize("group", ["Red Pandas", "Default group", "A-B", "Ben Example"])
+def test_moodle_puts_the_group_before_the_name(roster: Roster, tmp_path: Path, group: str) -> None:
+    files = {f"{group}-Ada Example_17_assignsubmission_file/ps1.ipynb": b"a"}
+    for special in (GROUPS, Special()):
+        collection = collect(packed(tmp_path / "in.zip", files), roster, ["ps1"], special)
+        assert statuses(collection)["s1", "ps1"] == b"a"
+    wrong = {f"{group}-Eve Example_17_assignsubmission_file/ps1.ipynb": b"a"}
+    collection = collect(packed(tmp_path / "in.zip", wrong), roster, ["ps1"], GROUPS)
+    assert "but Moodle says" in next(
+        one.problem[1] for one in collection if one.problem and one.problem[0] == "needs-review"
+    )
 
 
 def test_moodle_calls_the_folder_after_the_group(roster: Roster, tmp_path: Path) -> None:
@@ -216,3 +250,18 @@ def test_pages_go_back_to_moodle_and_to_canvas(tmp_path: Path) -> None:
             ]
         assert all("Ada Example" in text for name, text in texts.items() if "17" in name)
         assert all("Ben Example" in text for name, text in texts.items() if "18" in name)
+
+
+def test_a_choice_between_two_notebooks_of_a_group_lasts(tmp_path: Path) -> None:
+    few = Class(tmp_path, 2)
+    people = "student_id,lms_id,name,group\ns1,,Ada,A\ns2,,Bob,A\n"
+    few.roster.write_text(people, encoding="utf-8")
+    few.out.mkdir()
+    (few.out / "course.toml").write_text("[tiny]\ngroups = true\n", encoding="utf-8")
+    few.hand_in("s2", q1="variance = -1.0")
+    said = grade(few.order())
+    assert "whose counts? ACCEPT that member" in said
+    grade(few.order(accepted=frozenset({"s2"})))
+    assert {row["total"] for row in few.rows().values()} == {"4"}
+    assert "ACCEPT" not in grade(few.order())
+    assert {row["total"] for row in few.rows().values()} == {"4"}

@@ -188,6 +188,35 @@ def test_an_extension_needs_no_new_marking(late_class: Class) -> None:
     assert (page(late_class, "s2"), late_class.rows()["s2"]) == before
 
 
+def test_somebody_decides_what_counts(late_class: Class) -> None:
+    """Zero for who handed in nothing, and for who handed in another's; taken back, as before."""
+    settings, roster = late_class.out / "course.toml", late_class.roster.read_text()
+    before = page(late_class, "s2"), late_class.rows()["s2"]
+    late_class.roster.write_text(roster + "s4,,Dan,\ns5,,Eve,\n")
+    decided = SETTINGS + "missing = 0\n[tiny.points]\ns2 = 0\ns3 = 4.5\nS4 = 2\n"
+    try:
+        settings.write_text(decided)
+        export(late_class.out, late_class.roster, source=TINY)
+        rows = late_class.rows()
+        assert {name: row["final"] for name, row in rows.items()} == {
+            "s1": "6", "s2": "0", "s3": "4.5", "s4": "2", "s5": "0",
+        }  # fmt: skip
+        assert_row(rows["s2"], {"total": "6"})
+        assert "by course.toml 0 points count" in rows["s2"]["message"]
+        assert "Your instructor decided that 0 points count." in page(late_class, "s2")
+        canvas = (late_class.out / "canvas-tiny.csv").read_text(encoding="utf-8").splitlines()
+        # what waits for a mark by hand has none yet, unless somebody decided
+        assert [line.rpartition(",")[2] for line in canvas[2:]] == ["", "0", "4.5", "2", "0"]
+        settings.write_text(SETTINGS + "[tiny.points]\ns2 = -1\n")
+        with pytest.raises(ValueError, match=r"tiny.points.s2 must be a number from 0 on; got -1"):
+            export(late_class.out, late_class.roster, source=TINY)
+    finally:
+        settings.write_text(SETTINGS)
+        late_class.roster.write_text(roster)
+    export(late_class.out, late_class.roster, source=TINY)
+    assert (page(late_class, "s2"), late_class.rows()["s2"]) == before
+
+
 def test_an_extension_for_nobody_is_named(late_class: Class) -> None:
     settings = late_class.out / "course.toml"
     try:

@@ -39,13 +39,7 @@ def marked(name: str, **values: object) -> Change:
 def broken(folder: Path, change: Change) -> Path:
     """Write the tiny problem set with a change."""
     notebook = nbformat.read(TINY, as_version=4)
-    change(
-        {
-            cell.metadata.nbgrader.grade_id: cell
-            for cell in notebook.cells
-            if "nbgrader" in cell.metadata
-        }
-    )
+    change({cell.metadata.get("nbgrader", {}).get("grade_id", ""): cell for cell in notebook.cells})
     path = folder / "tiny" / "tiny.ipynb"
     path.parent.mkdir()
     nbformat.write(notebook, path)
@@ -92,6 +86,16 @@ def test_ours_have_no_fault(path: Path) -> None:
             exchanged("q1", "variance = None", "variance = d_k"),
             "q1_check",
             "the stub alone earns 2 of 2 points",
+        ),
+        (
+            exchanged("", "one question of each kind", "three questions and 10 points"),
+            "text-0",
+            "it says three questions and 10 points; there are 4 questions, of 2, 3, 1, 4 points",
+        ),
+        (
+            exchanged("", "one question of each kind", "\n| 1 | a number | 2 |\n| 2 | more | 8 |"),
+            "text-0",
+            "its table has 2 questions; there are 4 questions, of 2, 3, 1, 4 points",
         ),
         (exchanged("q1_text", "## 1 A number", "## 1 A number (3 points)"), "q1_text", "it says 3"),
         (marked("q1_check", points=0), "q1", "it gives 0 points; wanted more than none"),

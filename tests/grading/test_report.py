@@ -158,10 +158,13 @@ class TestSummary:
             "Questions:",
             "  q1: mean 38% of 4 points, nothing for 2 of 4",
             "  q2: mean 38% of 6 points, nothing for 2 of 4",
-            "  q3: mean 50% of 10 points, nothing for 1 of 2, 2 still to be marked by hand",
+            "  q3: 2 marked, 2 still to be marked by hand",
             "",
             "For somebody to look at:",
             "  s7: whose numbers?",
+            "",
+            "To ask for another file:",
+            "  s1: not a notebook",
         ]
 
     def test_mean_and_quartiles_are_those_of_the_totals(self) -> None:

@@ -202,7 +202,9 @@ def test_the_column_that_identifies_is_chosen_or_asked_for(tmp_path):
         "ben",
     ]
     half = written(tmp_path, CANVAS.replace(",s2,", ",,"))
-    with pytest.raises(ValueError, match="line 5: SIS User ID is empty, and others have one"):
+    with pytest.raises(
+        ValueError, match="line 5: SIS User ID of Example, Ben is empty, and others have one"
+    ):
         read_roster(half)
     chosen = read_roster(half, Settings(student_id="SIS Login ID"))
     assert next(iter(chosen)) == Student("ada@example.org", "1001", "Example, Ada", ("s1",))
@@ -219,8 +221,12 @@ def test_somebody_called_test_student_stays_one(tmp_path):
     tester = "1009,,0123456789abcdef0123456789abcdef01234567"
     path = written(tmp_path, CANVAS.replace(tester, "1009,s9,test"))
     assert [each.student_id for each in read_roster(path)] == ["s1", "s2", "s9"]
-    by_login = Settings(student_id="SIS Login ID")
+    # without a number, beside others who have one, it is the one for tests
     path = written(tmp_path, CANVAS.replace(tester, "1009,,test"))
+    roster = read_roster(path)
+    assert [each.student_id for each in roster] == ["s1", "s2"]
+    assert [student for cells, student in roster.sheet.rows if "test" in cells] == [None]
+    by_login = Settings(student_id="SIS Login ID")
     assert [each.student_id for each in read_roster(path, by_login)][2:] == ["test"]
 
 

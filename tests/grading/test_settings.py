@@ -41,10 +41,13 @@ late_without_time = 2
 canvas = "One (12)"
 roster = "worksheet.csv"
 groups = true
+missing = 0
 [one.extensions]
 s1 = 2026-12-01T12:00:00
 [one.submitted]
 s2 = 2026-07-01T23:59:00-04:00
+[one.points]
+s3 = 1.5
 """,
         ),
         SETS,
@@ -60,8 +63,10 @@ s2 = 2026-07-01T23:59:00-04:00
         "One (12)",
         tmp_path / "worksheet.csv",
         True,
+        0,
         {"s1": datetime(2026, 12, 1, 11, tzinfo=UTC)},
         {"s2": datetime(2026, 7, 2, 3, 59, tzinfo=UTC)},
+        {"s3": 1.5},
     )
     assert settings.student_id == "SIS Login ID"
     assert settings.of("two") == Rules()
