@@ -52,7 +52,7 @@ def _result(submission: Submission, problem_set: ProblemSet) -> Result:
             Mark(each.name, None if each.by_hand else each.points, each.points)
             for each in problem_set.questions
         ),
-        digest=digest(submission, problem_set),
+        digest=digest(submission),
         notebook=json.dumps({"cells": [], "content": content}),
         feedback=content,
     )

@@ -11,6 +11,7 @@ import ctypes
 import multiprocessing
 import signal
 import sys
+import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -132,5 +133,6 @@ def _serve(pipe: Connection, others: Connection) -> None:
             try:
                 reply = work(*arguments), None
             except Exception as failure:  # noqa: BLE001, it is raised where the work was given out
+                failure.add_note(traceback.format_exc())
                 reply = None, failure
             pipe.send(reply)

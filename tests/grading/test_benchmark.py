@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from benchmarks import grading as measured
+from benchmarks import grading_memory
 from benchmarks import grading_report as report
+from grading.marking.submission import Conditions
 from grading.problem_set import problem_sets
+from grading.results import Student, Submission
 
 RESULTS = report.load()
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,3 +94,13 @@ def test_one_in_twenty_is_hostile_and_the_others_are_honest(tmp_path: Path) -> N
         (path,) = tmp_path.glob(f"{student}/*/*.ipynb")
         first_line = measured.ATTACKS[attack].splitlines()[0]
         assert first_line in path.read_text(encoding="utf-8")
+
+
+def test_simulated_results_are_as_large_as_they_shall_be_and_have_all_points() -> None:
+    sets = problem_sets()
+    name, problem_set = next(iter(sets.items()))
+    came = Submission(Student("s1", "", ""), name, b"{}")
+    (result,) = grading_memory.simulated((came,), sets, Conditions({}))
+    assert len(result.notebook) > len(result.feedback) == grading_memory.PAYLOAD
+    by_hand = sum(each.points for each in problem_set.questions if each.by_hand)
+    assert result.total == problem_set.maximum - by_hand

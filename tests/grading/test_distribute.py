@@ -254,6 +254,15 @@ def test_no_worker_is_left_however_it_ends(
     assert multiprocessing.active_children() == others
 
 
+def test_a_failure_in_a_worker_says_where_it_was() -> None:
+    with distribute.cluster(1) as pool:
+        task = pool.send(pretend, (came_in(0, "refuse"),), SETS, Conditions({}))
+        assert pool.finished([task], 60) == [task]
+        with pytest.raises(SandboxUnavailable) as failure:
+            pool.take(task)
+    assert "in pretended" in failure.value.__notes__[0]
+
+
 def test_a_failure_of_the_grader_is_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(submission, problem_set, conditions):  # noqa: ARG001
         if submission.student.student_id == "s1":
