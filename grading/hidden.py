@@ -88,7 +88,8 @@ def number(given: dict[str, Any], name: str) -> float:
     if isinstance(value, np.ndarray | list):
         found = array(given, name)
         if found.size != 1:
-            raise Wrong(f"`{name}` must be one number; it has {found.size} entries")
+            many = "several" if found.size else "no"
+            raise Wrong(f"`{name}` must be one number; it has {many} entries")
         value = found.item()
     if isinstance(value, str | bool | dict):
         words = {str: "a text", bool: "a truth value", dict: "a dictionary"}
@@ -129,10 +130,24 @@ def array(given: dict[str, Any], name: str, shape: tuple[int, ...] | None = None
     except (ValueError, TypeError, OverflowError):
         raise Wrong(f"`{name}` must be an array of real numbers") from None
     if shape is not None and found.shape != shape:
-        raise Wrong(f"`{name}` must have shape {shape}; it has {found.shape}")
+        raise Wrong(f"`{name}` must have shape {shape}; it has {told_shape(found.shape, shape)}")
     if not np.isfinite(found).all():
         raise Wrong(f"`{name}` must be finite; it has NaN or an infinity")
     return found
+
+
+def told_shape(found: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """Return a shape in words for a student.
+
+    Lengths that have nothing to do with what is `wanted` could tell what the check called with.
+
+    Examples
+    --------
+    >>> told_shape((5, 4), (4, 5)), told_shape((20,), (4, 5)), told_shape((31415, 0), (4, 5))
+    ('(5, 4)', '(20,)', '(…)')
+    """
+    related = {1, math.prod(wanted), *wanted}
+    return str(found) if len(found) <= len(wanted) + 1 and related.issuperset(found) else "(…)"
 
 
 def close(found: Any, expected: Any, within: float = ROUNDING) -> bool:

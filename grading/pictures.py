@@ -18,6 +18,8 @@ from urllib.parse import unquote
 
 MOST = 12_000_000
 """Characters of all pictures of a notebook, in base64; what comes after them is not shown."""
+MANY = 200
+"""Pictures of a notebook, and of those in a cell; text that asks for more is left as it is."""
 LARGEST = 1_500_000
 MOST_PIXELS = 16_000_000
 """Characters and pixels of one picture."""
@@ -46,11 +48,12 @@ def lifted(cell: Mapping[str, Any], source: str, pictures: dict[str, str]) -> st
         if not data:
             return found[0]
         name = hashlib.sha256(data.encode("utf-8", "replace")).hexdigest()[:32]
-        if name not in pictures and sum(map(len, pictures.values())) + len(data) <= MOST:
+        room = name not in pictures and len(pictures) < MANY
+        if room and sum(map(len, pictures.values())) + len(data) <= MOST:
             pictures[name] = data
         return f"attachment:{name}"
 
-    return WRITTEN.sub(digest, source) if cell.get("cell_type") == "markdown" else source
+    return WRITTEN.sub(digest, source, MANY) if cell.get("cell_type") == "markdown" else source
 
 
 def used(source: str, pictures: Mapping[str, str]) -> dict[str, str]:

@@ -307,7 +307,9 @@ class _Planner:
         claim = _claim(path, self.assignments, self.roster)
         assignment = self._assignment(claim, path)
         student, doubt = self._match(claim, assignment)
-        return _Found(file, claim, student, doubt, assignment, self.stamps.get(path[:-1]))
+        # in the folder of a platform it may be the student's own file
+        stamp = None if claim.platform else self.stamps.get(path[:-1])
+        return _Found(file, claim, student, doubt, assignment, stamp)
 
     def _assignment(self, claim: _Claim, path: tuple[str, ...]) -> str | None:
         """Return the problem set that a file answers, or None if nothing says which."""

@@ -405,11 +405,11 @@ def _added(cell: Cell, copy: _SubmittedCell) -> str:
             given, came = ast.parse(cell.source).body, ast.parse(plain).body
         known = {ast.dump(node) for node in given}
         new = [node for node in came if ast.dump(node) not in known]
+        names = {name for node in given for name in _bound(node)}
+        kept = [ast.unparse(node) for node in new if names.isdisjoint(_bound(node))]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "\n".join(magics)
-    names = {name for node in given for name in _bound(node)}
-    kept = [node for node in new if names.isdisjoint(_bound(node))]
-    return "\n".join(magics + [ast.get_source_segment(plain, node) or "" for node in kept])
+    return "\n".join(magics + kept)
 
 
 def _bound(node: ast.stmt) -> set[str]:

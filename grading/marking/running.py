@@ -35,7 +35,8 @@ LATE = "it took too long and was stopped"
 # What may give a name a meaning. One name too many costs time, one too few a fair mark.
 ASSIGNED = re.compile(r"^(.*)(?<![=!<>])=(?!=)", re.MULTILINE)  # x = 1, x, y = z, x[0] += 1
 DEFINED = re.compile(r"\b(?:def|class|as|import|global)\s+(.*)")
-LOOPED = re.compile(r"\bfor\s+(.*?)\s+in\b")
+# It looks no further than the next loop, so that its time grows with the length of a line.
+LOOPED = re.compile(r"\bfor\b((?:(?!\bfor\b).)*?)\bin\b")
 NAME = re.compile(r"[^\W\d]\w*")
 INDENTED = re.compile(r"^[ \t].*$", re.MULTILINE)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import numbers
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 DEEPEST = 20
@@ -33,9 +34,9 @@ class Unusable:
 def encode(value: Any, depth: int = 0) -> Any:
     """Return `value`, which is nested so deep, in terms of what `json.dumps` accepts.
 
-    That is None, a truth value, a number of any type, a text, an array, or lists and dictionaries
-    of such; anything else is encoded as the name of its type. NaN and infinities are left to the
-    extension of JSON that `json` has.
+    That is None, a truth value, a number of any type, a text, an array, or dictionaries and
+    sequences of such, as lists and queues are; anything else is encoded as the name of its type.
+    NaN and infinities are left to the extension of JSON that `json` has.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def encode(value: Any, depth: int = 0) -> Any:
         return str.__str__(value)[:LONGEST_TEXT]
     if isinstance(value, dict):
         return {"mapping": [[str(key), encode(each, depth + 1)] for key, each in value.items()]}
-    if isinstance(value, list | tuple | range):
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return [encode(each, depth + 1) for each in value]
     return _number_or_array(value, depth)
 

@@ -282,7 +282,7 @@ class TestAttention:
     @pytest.mark.parametrize("kind", KINDS)
     def test_arguments_that_change_cost_a_point_once(self, kind: str):
         _, given, _ = right("q3")
-        given[kind][-1]["kept"] = False
+        given[kind][-1]["after"]["query"] = given[kind][-1]["after"]["query"] + 1e-9
         assert told("q3", given) == (pytest.approx(0.8), "your function changes its arguments")
 
     @pytest.mark.parametrize(("kind", "off", "earned"), [("sink", 5e-6, 1.0), ("large", 5e-6, 0.8)])

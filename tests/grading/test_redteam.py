@@ -35,9 +35,10 @@ from grading.marking.judging import Judge
 from grading.release import worked
 from grading.results import Result
 from grading.sandbox import sandbox
+from tests.grading.attacks import MORE
 from tests.grading.pages import harm, parsed
+from tests.grading.redteam import ATTACKS as FIRST
 from tests.grading.redteam import (
-    ATTACKS,
     BREACH,
     CELL_SECONDS,
     SLEEPER,
@@ -47,6 +48,7 @@ from tests.grading.redteam import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
+ATTACKS = (*FIRST, *MORE)
 POINTS = {"q1": 2.0, "q2": 3.0, "q3": 1.0}
 HONEST = ("honest-ada", "honest-bob", "honest-cem")
 SECRET = "canary-of-the-environment"  # noqa: S105, nothing is behind it

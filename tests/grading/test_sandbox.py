@@ -833,9 +833,9 @@ def test_mischief_hurts_at_most_its_own_answers(source: str) -> None:
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("import os; os._exit(0)", "ended itself (exit status 0)"),
-        ("import os; os._exit(7)", "ended itself (exit status 7)"),
-        ("import ctypes; ctypes.string_at(0)", "crashed (SIGSEGV)"),
+        ("import os; os._exit(0)", "the program ended itself"),
+        ("import os; os._exit(7)", "the program ended itself"),
+        ("import ctypes; ctypes.string_at(0)", "crashed"),
         ("import sys; sys.setrecursionlimit(10**9)\ndef f(*a): return f(*map(f, a))\nf(1)", ""),
         ("import os; os.closerange(3, 128)\nimport time; time.sleep(60)", "closed the connection"),
         ("import os; os.abort()", "crashed"),
