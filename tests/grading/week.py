@@ -42,9 +42,10 @@ MOODLE = {who: 7000 + 7 * i % 26 for i, who in enumerate(NAMES, 1)}
 
 UNSTEADY = {
     *("C on the other side", "multiplied where C and D divide", "none of them frozen"),
+    *("the correlation forgotten", "a grid"),
     *("all of them frozen", "queries left untied", "a sum that grows like the width"),
 }
-"""Answers that are right, or wrong in another way, for some personal numbers."""
+"""Answers that are right, or wrong in another way, for some numbers, or once a check is mended."""
 
 GROUPS = {"Ada": "Red Pandas", "Ben": "Red Pandas", "Cleo": "Blue Whales", "Dan": "Blue Whales"}
 ZIPS = {FIRST: "submissions.zip", SECOND: "Attention-Problem set 2-4711.zip"}
@@ -123,7 +124,6 @@ class Work:
 
     who: str
     assignment: str = FIRST
-    effort: int = 4  # the best of so many tries
     answers: Mapping[str, str] = field(default_factory=dict)  # in place of answers, by cells
     earns: Mapping[str, float] = field(default_factory=dict)  # points of these questions
     says: tuple[str, ...] = ()  # words on the page for the student
@@ -136,11 +136,20 @@ class Work:
 
     @cached_property
     def written(self) -> Written:
-        rng = Random(f"{self.copied_from or self.who} {self.assignment}")  # noqa: S311
+        """Return the best answer to each question out of some tries, more for some than others."""
+        model = self.copied_from or self.who
+        rng = Random(f"{model} {self.assignment}")  # noqa: S311
         tries = (honest(rng, self.assignment) for _ in range(99))
-        same = (each for each in tries if not UNSTEADY & set(each.chosen))
-        best = max(islice(same, self.effort), key=self._worth)
-        return disguised(rng, best) if self.copied_from else best
+        steady = (each for each in tries if not UNSTEADY & set(each.chosen))
+        some = list(islice(steady, 1 + 3 * NAMES.index(model) % 8))
+        worth = [[one.earned for one in self.chosen(each).values()] for each in some]
+        best = [some[max(range(len(some)), key=lambda k, i=i: worth[k][i])] for i in range(4)]
+        parts = [answered(each)[i] for i, each in enumerate((*best, some[0]))]
+        made = Written(
+            tuple(cell for part in parts for cell in part),
+            tuple(each.chosen[i] for i, each in enumerate(best)),
+        )
+        return disguised(rng, made) if self.copied_from else made
 
     def chosen(self, written: Written) -> dict[str, Variant]:
         """Return the answers of which the student's are rewordings, by question."""
@@ -149,9 +158,6 @@ class Work:
             question: next(each for each in variants[question] if each.name == name)
             for question, name in zip(variants, written.chosen, strict=True)
         }
-
-    def _worth(self, written: Written) -> float:
-        return sum(each.earned for each in self.chosen(written).values())
 
     @property
     def told(self) -> list[str]:
@@ -195,6 +201,16 @@ def added(kind: str, source: str, name: str) -> NotebookNode:
     """Return a cell of the student's own; the same notebook is the same file each time."""
     make = new_code_cell if kind == "code" else new_markdown_cell
     return make(source, id=name)
+
+
+def answered(written: Written) -> list[list[tuple[str | None, str, str]]]:
+    """Return the cells of each question, which comes before what was added to it."""
+    parts: list[list[tuple[str | None, str, str]]] = []
+    for cell in written.cells:
+        if cell[0]:
+            parts.append([])
+        parts[-1].append(cell)
+    return parts
 
 
 class _Reworded(Disguise):
@@ -279,18 +295,18 @@ OF_FIRST = (
         status="needs-review",
         message=f"handed in by {NUMBERS['Kim']}, but the notebook says {NUMBERS['Lena']}",
     ),
-    Work("Lena", effort=6),
+    Work("Lena"),
     Work("Max", status="invalid", message="the file is not JSON, so it is not a notebook"),
     Work("Pia"),
     Work("Quin"),
-    Work("Rosa", effort=6),
-    Work("Sam", effort=6),
-    Work("Tess", effort=6, copied_from="Sam"),
+    Work("Rosa"),
+    Work("Sam"),
+    Work("Tess", copied_from="Sam"),
     Work("Uma", answers={"q1": SPIES, "q5": SCRIPT}, earns={"q1": 0}),
     Work("Vic", answers={"q3": CHEATS}, earns={"q3": 0}),
-    Work("Wes", effort=2),
-    Work("Xia", effort=8),
-    Work("Yan", effort=1),
+    Work("Wes"),
+    Work("Xia"),
+    Work("Yan"),
 )
 OF_SECOND = (
     Work("Ada", SECOND),
@@ -306,7 +322,7 @@ OF_SECOND = (
     Work("Gil", SECOND),
     Work("Hana", SECOND),
     Work("Ivo", SECOND, answers=setup(SECOND, first="%matplotlib widget")),
-    Work("Jo", SECOND, effort=1),
+    Work("Jo", SECOND),
     Work(
         "Kim",
         SECOND,
