@@ -391,6 +391,7 @@ def compared(course: Course) -> None:
     assert len(pairs[FIRST]) <= 3
     assert pairs[SECOND] == []
     said = course.run("items", "--out", str(course.out))
+    assert said.count(": 0 of 5 keys look wrong") == len(WORKS)
     for assignment in WORKS:
         assert f"items-{assignment}.html" in said
         lines = table((course.out / f"items-{assignment}.csv").read_text(encoding="utf-8"))
