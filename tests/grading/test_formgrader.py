@@ -12,9 +12,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
@@ -149,21 +150,21 @@ def exported(course: Path) -> dict[str, dict[str, str]]:
     return rows(course)
 
 
-@pytest.fixture(scope="module")
-def server(course: Path) -> Iterator[str]:
-    """Start formgrader as `make formgrader` does, and give its address."""
+@contextmanager
+def serving(command: list[str], home: Path, **place: Any) -> Iterator[str]:
+    """Start formgrader by a command, with settings in a folder, and give its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    own = {name: str(course / name.lower()) for name in OWN}
-    log = course / "server.log"
+    own = {name: str(home / name.lower()) for name in OWN}
+    log = home / "server.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            formgrader.command([*OPTIONS, *NO_TOKEN, f"--port={port}"]),
-            cwd=course / "out",
+            [*command, *OPTIONS, *NO_TOKEN, f"--port={port}"],
             env=formgrader.environment() | own,
             stdout=output,
             stderr=subprocess.STDOUT,
+            **place,
         )
         try:
             wait_for_answer(f"http://127.0.0.1:{port}/api", process, log)
@@ -177,8 +178,15 @@ def server(course: Path) -> Iterator[str]:
                 process.wait()
 
 
-@pytest.fixture
-def page(browser: Browser, server: str) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def server(course: Path) -> Iterator[str]:
+    """Start formgrader as `make formgrader` does, and give its address."""
+    with serving(formgrader.command(), course, cwd=course / "out") as address:
+        yield address
+
+
+@contextmanager
+def window(browser: Browser, server: str) -> Iterator[Page]:
     """Open a window of somebody's own; nothing may ask for anything outside, nor fail."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
@@ -192,6 +200,12 @@ def page(browser: Browser, server: str) -> Iterator[Page]:
     home = server.removesuffix("/formgrader")
     assert [url for url in asked if not url.startswith((home, "data:"))] == []
     assert failed == []
+
+
+@pytest.fixture
+def page(browser: Browser, server: str) -> Iterator[Page]:
+    with window(browser, server) as page:
+        yield page
 
 
 def open_student(page: Page, server: str, course: Path, student: str, question: str = "q4") -> None:
@@ -214,7 +228,7 @@ def go(page: Page, link: str) -> None:
 
 
 def student_of(page: Page) -> str:
-    (found,) = re.findall(r"\((s\d)\)", page.locator(".who").text_content() or "")
+    (found,) = re.findall(r"\((s\d+)\)", page.locator(".who").text_content() or "")
     return found
 
 
