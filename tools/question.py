@@ -50,6 +50,8 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "weights-memory": {"heads": (12, 48), "width": (48, 160), "n_tokens": (10000, 60000)},
 }
 THERE = {"math", "numpy"}
+# how hard an exercise is, and what a reader should have thought of: marks know neither
+UNMARKED = re.compile(r"^[★☆]+[^\n]*\n+|\n\n\*\*A right answer\*\*(?:[^\n]|\n(?!\n))*")
 NUMERAL = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 RULES = """# {title}
@@ -289,9 +291,11 @@ def problem_set(book: Book, exercise: Exercise, name: str) -> NotebookNode:
     mine = 'mine = personal_numbers(student_id, "q1")\nprint(mine)\n' if ranges else ""
     top = f"{mine}{given}\n\n" if mine or given else ""
     text = ForStudents(book).text(with_numbers(exercise.statement, ranges))
+    text = UNMARKED.sub("", text)
     each = "\n".join(f"- `{n}`: {wanted(exercise.name)[part]}" for part, n in answers(exercise))
     heading = f"## Question 1: {exercise.title} ({points} point{'s' if points > 1 else ''})"
-    statement = f"{heading}\n\n{text}\n\n**Hand in**, for a point each:\n\n{each}"
+    hand_in = "**Hand in** this, for a point each; nothing else is marked:"
+    statement = f"{heading}\n\n{text}\n\n{hand_in}\n\n{each}"
     check = f"{public_check(exercise)}\n{hidden_check(exercise, given, solution)}"
     rules = RULES.format(title=exercise.title, personal=PERSONAL if ranges else "")
     cells = [
@@ -312,8 +316,8 @@ def begin(exercise: str, name: str = "", folder: Path = SOURCE, book: Book | Non
     book = book or Book(ROOT)
     known = {each.name: each for page in book.chapters for each in page.exercises}
     if exercise not in known:
-        offered = ", ".join(each for each, found in known.items() if not obstacle(found))
-        raise QuestionError(f"FROM is {exercise!r}; the exercises are {offered}")
+        offered = (f"{each}: {it.title}" for each, it in known.items() if not obstacle(it))
+        raise QuestionError("\n  ".join([f"FROM is {exercise!r}; the exercises are", *offered]))
     if why := obstacle(known[exercise]):
         raise QuestionError(f"FROM is {exercise!r}, and that cannot be marked: {why}")
     name = name or exercise.replace("-", "_")

@@ -431,10 +431,8 @@ class _Planner:
         for student in members:
             if len(different) > 1 and student.student_id in came:
                 names = "; ".join(each.file.origin for each in different[:5])
-                what = (
-                    f"{len(different)} different notebooks of one group came: {names}; whose "
-                    "counts? ACCEPT that member"
-                )
+                count = f"{len(different)} different notebooks of one group came"
+                what = f"{count}, ACCEPT the member whose counts: {names}"
                 receipt = self._receipt(student, assignment, came[student.student_id])
                 decided = _Planned(
                     student, assignment, None, ("needs-review", what), names, receipt

@@ -264,6 +264,8 @@ def _where(step: Step | None, cells: Sequence[WorkCell]) -> str:
 def _place(cells: Sequence[WorkCell], position: int) -> str:
     """Say which cell it is."""
     cell = cells[position]
+    if not cell.question:
+        return f"the cell {cell.name or position}"
     return (
-        f"your code for {cell.question}" if cell.question else f"the cell {cell.name or position}"
+        f"{'a cell that you added to' if cell.role == 'own' else 'your code for'} {cell.question}"
     )

@@ -85,7 +85,8 @@ def test_two_notebooks_of_one_group_wait_for_a_person(roster: Roster, tmp_path: 
     }
     problems = {one.problem for one in collection if one.problem}
     (problem,) = problems
-    assert problem[1].startswith("2 different notebooks of one group came: in.zip: exampleada_17_1")
+    counts = "2 different notebooks of one group came, ACCEPT the member whose counts: "
+    assert problem[1].startswith(f"{counts}in.zip: exampleada_17_1")
 
 
 def test_of_two_notebooks_of_one_group_somebody_says_which_counts(
@@ -260,7 +261,7 @@ def test_a_choice_between_two_notebooks_of_a_group_lasts(tmp_path: Path) -> None
     (few.out / "course.toml").write_text("[tiny]\ngroups = true\n", encoding="utf-8")
     few.hand_in("s2", q1="variance = -1.0")
     said = grade(few.order())
-    assert "whose counts? ACCEPT that member" in said
+    assert "ACCEPT the member whose counts" in said
     grade(few.order(accepted=frozenset({"s2"})))
     assert {row["total"] for row in few.rows().values()} == {"4"}
     assert "ACCEPT" not in grade(few.order())

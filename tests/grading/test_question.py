@@ -164,7 +164,7 @@ def test_garbage_is_wrong_and_nothing_else(made: Any, value: str) -> None:
 def test_wrong_orders_are_refused_in_words(folder: Path, made: Any) -> None:
     made("spread")
     for arguments, words in (
-        (("spred",), "the exercises are which-width, divide-later, unseen, "),
+        (("spred",), "the exercises are\n  which-width: Find the width under the root\n"),
         (("",), "the exercises are"),
         (("soften",), "cannot be marked: its solution imports attnlib"),
         (("spread",), "is there already; choose another NAME"),

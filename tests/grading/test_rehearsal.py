@@ -93,7 +93,9 @@ def test_ours_have_no_fault(path: Path) -> None:
             "it says three questions and 10 points; there are 4 questions, of 2, 3, 1, 4 points",
         ),
         (
-            exchanged("", "one question of each kind", "\n| 1 | a number | 2 |\n| 2 | more | 8 |"),
+            exchanged(
+                "", "one question of each kind", "\n| 1 | a number | 2 |\n| 2 | more | 8 |\n"
+            ),
             "text-0",
             "its table has 2 questions; there are 4 questions, of 2, 3, 1, 4 points",
         ),
