@@ -281,7 +281,8 @@ def _page(out: Path, problem_set: ProblemSet, result: Result) -> str:
         return ""
     cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
     marks, remarks = result.marks, feedback.remarks(result, problem_set)
-    return feedback.page(problem_set, student, status, "", cells, marks, notes, remarks)
+    counts = result.final
+    return feedback.page(problem_set, student, status, "", cells, marks, notes, remarks, counts)
 
 
 def _write_tables(

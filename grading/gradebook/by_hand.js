@@ -30,7 +30,7 @@ FormGrader.prototype.save = function (leave) {
 $(document).one("ajaxStop", () => {
   fields.disabled = false;
   const comment = fields.querySelector(".comment");
-  if (/MathJax/.test(comment.placeholder)) comment.placeholder = "A comment for the student";
+  if (/MathJax/.test(comment.placeholder)) comment.placeholder = "A comment for the student: plain text, with `code` and $formulas$";
   fields.querySelector(".score").select();
 });
 $(document).on("ajaxSend", (event, request, settings) => {
@@ -62,7 +62,10 @@ for (const link of document.querySelectorAll("a.leave")) {
 }
 
 $(window).on("load", () => formgrader.keyboard_manager.register({
-  handler: _.bind(formgrader.nextAssignment, formgrader),
+  handler: () => {
+    if (next_waiting) formgrader.save(() => { window.location = next_waiting; });
+    else formgrader.nextAssignment();
+  },
   keybinding: "control-enter",
 }));
 

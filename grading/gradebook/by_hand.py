@@ -44,6 +44,7 @@ from grading.reports import feedback
 from grading.reports.feedback import GIVEN, Block, ShownCell
 
 HERE = Path(__file__).resolve().parent
+SCRIPTS = ("by_hand", "find")
 POLICY = (
     "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; "
     # columns of tables are aligned by attributes; whose they may be, the renderer sees to
@@ -133,15 +134,23 @@ class Overview(_Page):
 
 
 class Waiting(_Page):
-    """The way to the next submission that waits for a person."""
+    """The way to the next submission that waits for a person, or to that of one student."""
 
     @web.authenticated
     @check_xsrf
     @check_notebook_dir
     def get(self, assignment: str, question: str) -> None:
-        """Go to the next after the submission ``after``, or to the first if none is left there."""
+        """Go to the next after the submission ``after``, or to the first if none is left there.
+
+        With ``student``, go to that one.
+        """
         with self.connect() as connection:
             rows = connection.execute(_submissions(assignment, question)).all()
+        if student := self.get_argument("student", ""):
+            rows = [row for row in rows if row.student_id.casefold() == student.casefold()]
+            if not rows:
+                self.gone(f"No notebook of {student} has points for {question} of {assignment}.")
+                return
         after = self.get_argument("after", "")
         # what waits comes first, then what was decided before a change; of that, what is behind
         rows.sort(key=lambda row: (not row.waits, not row.before, row.id <= after))
@@ -221,9 +230,10 @@ def _environment() -> Any:
     made.loader = FileSystemLoader([HERE, feedback.HERE])
     styles = [feedback.HERE / "feedback.css", HERE / "by_hand.css"]
     style = "".join(path.read_text(encoding="utf-8") for path in styles)
-    script = (HERE / "by_hand.js").read_text(encoding="utf-8")
+    scripts = {name: (HERE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS}
     # both are ours
-    made.globals |= {"style": Markup(style), "script": Markup(script), "given": GIVEN}  # noqa: S704
+    made.globals |= {name: Markup(script) for name, script in scripts.items()}  # noqa: S704
+    made.globals |= {"style": Markup(style), "given": GIVEN}  # noqa: S704
     return made
 
 
@@ -288,6 +298,7 @@ def _submissions(assignment: str, question: str) -> Select[Any]:
     return (
         select(
             SUBMITTED.c.id,
+            SUBMISSION.c.student_id,
             GRADE.c.auto_score,
             WAITS.label("waits"),
             BEFORE.label("before"),

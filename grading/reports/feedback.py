@@ -146,13 +146,15 @@ def page(
     marks: Sequence[Mark],
     notes: Sequence[str],
     remarks: Sequence[str] = (),
+    counts: float | None = None,
 ) -> str:
     """Return the page for a student, in HTML, whole in itself.
 
     Of the problem set only what students got is shown. Any status but ``graded`` is shown with its
     reason, the message, and without marks and cells; for ``graded`` the marks say what still waits.
     `notes` tell what was mended in the notebook, and what ended it; `remarks` what else counts,
-    such as lateness. UTF-8 can hold the page, whatever the student wrote. Raises ValueError if the
+    such as lateness, and `counts` the points that count, where they may not be those that were
+    earned. UTF-8 can hold the page, whatever the student wrote. Raises ValueError if the
     status is none of the four.
     """
     if status not in HEADLINES:
@@ -168,7 +170,7 @@ def page(
         status=status,
         headline=HEADLINES[status],
         reason=_words(message),
-        total=_points(sum(mark.points or 0 for mark in marks)),
+        total=_points(sum(mark.points or 0 for mark in marks) if counts is None else counts),
         maximum=_points(sum(mark.maximum for mark in marks)),
         waiting=[(mark.question, _points(mark.maximum)) for mark in waiting],
         rows=rows,
@@ -195,10 +197,9 @@ def remarks(result: Result, problem_set: ProblemSet) -> list[str]:
     if result.late and result.late.why:
         why = result.late.why
         said.append(f"{why[0].upper()}{why[1:]}.")
-        if result.final is not None:
-            far = " so far" if any(mark.points is None for mark in result.marks) else ""
-            counts = f"{_points(result.final)} of {_points(result.maximum)} points count"
-            said.append(f"{counts}{far}.")
+    if result.final is not None and result.total not in (None, result.final):
+        far = " so far" if any(mark.points is None for mark in result.marks) else ""
+        said.append(f"You earned {_points(result.total)}{far}.")
     return said
 
 
@@ -264,14 +265,16 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _words(text: str) -> Markup:
-    """Return a message or a title: plain text with spans of code."""
+    """Return a message: plain text with spans of code and formulas."""
     safe = str(escape(visible(_cut(text, LONGEST_MESSAGE))))
     return Markup(CODE_SPAN.sub(_span, safe))  # noqa: S704, escaped on the line above
 
 
 def _span(found: re.Match[str]) -> str:
-    """Return a span of code, or of a formula's TeX."""
-    return f"<code>{found[1]}</code>" if found[1] else f'<code class="tex">{found[2]}</code>'
+    """Return a span of code, or a formula, as TeX if it cannot be set."""
+    if found[1]:
+        return f"<code>{found[1]}</code>"
+    return _formula(html.unescape(found[2])) or f'<code class="tex">{found[2]}</code>'
 
 
 def _formula(tex: str, *, display: bool = False) -> str:
@@ -314,12 +317,7 @@ def title(problem_set: ProblemSet, question: str) -> Markup:
     cell = problem_set.by_name.get(f"{question}_text")
     found = TITLE.match(cell.source) if cell else None
     safe = str(escape(visible(POINTS.sub("", found[2]) if found else question)))
-    return Markup(CODE_SPAN.sub(_set_span, safe))  # noqa: S704, escaped on the line above
-
-
-def _set_span(found: re.Match[str]) -> str:
-    """Return a span of code, or a formula."""
-    return (_formula(html.unescape(found[2])) if found[2] else "") or _span(found)
+    return Markup(CODE_SPAN.sub(_span, safe))  # noqa: S704, escaped on the line above
 
 
 def _identifier(question: str) -> str:

@@ -480,3 +480,45 @@ def test_a_submission_that_is_gone_or_a_folder_without_results_is_told(
     assert "graded again" in answer.text()
     with pytest.raises(ValueError, match="OUT must be a folder that make grade has filled; got"):
         formgrader.start(tmp_path)
+
+
+def test_one_student_is_found_by_number(page: Page, browser: Browser, server: str) -> None:
+    page.goto(f"{server}/manage_assignments")
+    page.get_by_label("Find a student").fill(" S2 ")
+    page.keyboard.press("Enter")
+    ready(page)
+    assert (student_of(page), "question=q4" in page.url) == ("s2", True)
+    page.get_by_role("link", name="q1").click()
+    page.wait_for_url("**question=q1")
+    page.locator(".who summary").click()
+    page.get_by_label("Go to").fill("s4")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('.who').textContent.includes('s4')")
+    assert "question=q1" in page.url
+    nobody = browser.new_page()
+    nobody.goto(f"{server}/waiting/tiny/q1?student=s9<b>")
+    assert "No notebook of s9<b> has points for q1 of tiny." in nobody.inner_text("main")
+    nobody.close()
+
+
+def test_keys_lead_to_what_still_waits(page: Page, server: str, course: Path) -> None:
+    with Gradebook(f"sqlite:///{course / 'out' / 'gradebook.db'}") as book:
+        for student in PARAGRAPHS:
+            mark = book.find_grade("q4", "tiny", "tiny", student)
+            mark.manual_score, mark.needs_manual_grade = 1, False
+        mark = book.find_grade("q4", "tiny", "tiny", "s2")
+        mark.manual_score, mark.needs_manual_grade = None, True
+        book.db.commit()
+    for student in sorted(PARAGRAPHS.keys() - {"s2"}):
+        open_student(page, server, course, student)
+        before = page.url
+        page.keyboard.press("Control+Enter")
+        page.wait_for_url(lambda url, before=before: url != before)
+        ready(page)
+        assert student_of(page) == "s2"
+    # it is the last one, so from here the way is that of all
+    page.keyboard.type("2")
+    here = page.url
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(lambda url: url != here)
+    assert entered(course, "s2")[0] == 2

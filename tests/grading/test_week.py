@@ -295,7 +295,7 @@ def marked_by_hand(course: Course, browser: Browser) -> None:
                 ready(page)
                 mark(page, assignment)
                 before = page.url
-                page.keyboard.press("Control+Enter")
+                page.locator("#next").click()
                 page.wait_for_url(lambda url, before=before: url != before)
     course.export()
     for assignment in (FIRST, SECOND):
