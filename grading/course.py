@@ -13,6 +13,7 @@ from book.files import atomic_write
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook import autograded
 from grading.gradebook.book import Book, write_autograded
+from grading.gradebook.database import DATABASE
 from grading.gradebook.formgrader import write_course
 from grading.intake.collection import Collection, collect
 from grading.intake.roster import Roster
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
     from grading.late import Receipt
     from grading.results import Result, Submission
-
-DATABASE = "gradebook.db"
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,8 @@ GRADE = nb.Grade.__table__
 COMMENT = nb.Comment.__table__
 
 COURSE = "default_course"
+DATABASE = "gradebook.db"
+"""The file in a course folder."""
 NAME = 128
 """How many characters nbgrader has room for in a name."""
 PATIENCE = 60_000

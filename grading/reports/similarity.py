@@ -27,6 +27,8 @@ import numpy as np
 
 from book.files import atomic_write
 from grading.gradebook import autograded
+from grading.gradebook.book import Book
+from grading.gradebook.database import DATABASE
 from grading.problem_set import SOURCE, problem_sets
 from grading.reports.feedback import ShownCell
 from grading.reports.pages import render, rows_as_csv
@@ -176,6 +178,12 @@ class Work:
 
     student: str  # the student's number
     cells: tuple[ShownCell, ...]  # in the order of the notebook
+    name: str = ""  # for people
+
+    @property
+    def who(self) -> str:
+        """Return the student for people."""
+        return f"{self.student} ({self.name})" if self.name else self.student
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
@@ -236,7 +244,8 @@ class Pair:
         why = []
         if self.same:
             why.append("everything is the same letter for letter")
-        if self.score >= LOOK or self.share >= ALIKE:
+        # what most of the class has is no reason
+        if (self.score >= LOOK or self.share >= ALIKE) and self.shared:
             why.append("the code is alike, whatever its names")
         if len(self.lines) >= MANY_LINES:
             why.append(f"{len(self.lines)} lines of their own are the same letter for letter")
@@ -420,11 +429,18 @@ def report(out: Path, assignment: str | None = None, source: Path = SOURCE) -> l
 
 
 def read(out: Path, assignment: str) -> Iterator[Work]:
-    """Give what students wrote, from their notebooks as they ran."""
+    """Give what students wrote, from their notebooks as they ran, with names from the gradebook."""
+    names: dict[str, str] = {}
+    if (out / DATABASE).exists():
+        with Book(f"sqlite:///{out / DATABASE}") as book:
+            names = {
+                each.student.student_id: each.student.name for each in book.results(assignment)
+            }
     for path in sorted((out / "autograded").glob(f"*/{assignment}/{assignment}.ipynb")):
         cells, _ = autograded.read(path.read_text(encoding="utf-8"))
         own = tuple(cell for cell in cells if cell.role in WRITTEN)
-        yield Work(path.parent.parent.name, own)
+        student = path.parent.parent.name
+        yield Work(student, own, names.get(student, ""))
 
 
 def _solutions(path: Path) -> Iterator[ShownCell]:
@@ -457,7 +473,7 @@ def odds(pair: Pair) -> str:
     """Return in words how often honest pairs are as alike."""
     often = 1 / pair.odds
     if often < 2:
-        return "often"
+        return "not rare here"
     return f"1 in {float(f'{often:.1g}'):,.0f}" if often < 1e6 else "below 1 in 1,000,000"
 
 

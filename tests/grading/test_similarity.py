@@ -7,6 +7,7 @@ import io
 import itertools
 import math
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -236,6 +237,18 @@ def test_what_many_students_have_counts_little() -> None:
     assert share(2) > share(12) > share(30)
 
 
+def test_a_solution_that_everybody_was_taught_is_no_reason() -> None:
+    """One of them has a bracket too few, so that the lines of it are read one by one."""
+    taught = works(students(SETS[0], 1, 3))[0].cells
+    class_ = [
+        Work(f"s{i}", tuple(replace(each, source=f"{each.source}\n# mine {i}") for each in taught))
+        for i in range(7)
+    ]
+    broken = tuple(replace(each, source=each.source.replace(")", "", 1)) for each in taught)
+    pairs = group([*class_, Work("broken", broken)]).pairs()
+    assert [pair for pair in pairs if not pair.shared and not pair.lines] == []
+
+
 def test_odds_are_fishers() -> None:
     surprise = -5 * math.log(0.01)
     nobody, shares = Work("a", ()), dict.fromkeys("12345", 0.5)
@@ -299,7 +312,8 @@ def hostile_page() -> str:
     written = works(students(SETS[0], 12, 4))
     name = f"=1+1{HOSTILE}"
     bad = cell(f"x = '{HOSTILE}'\n" + "\n".join(f"spread_{i} = '{'w' * 99}{i}'" for i in range(9)))
-    both = [Work(name, (*written[0].cells, bad)), Work("s0001", (*written[1].cells, bad))]
+    first = Work(name, (*written[0].cells, bad), name=f"Ada {HOSTILE}")
+    both = [first, Work("s0001", (*written[1].cells, bad))]
     found_ = group([*both, *written[2:]])
     pairs = found_.pairs()
     assert (name, "s0001") in found(pairs)
