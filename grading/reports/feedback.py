@@ -57,7 +57,7 @@ GIVEN = ("text", "locked", "check")
 """The roles of cells that are the same for everybody: folded, under their headings."""
 
 WEB = re.compile(r"(?:https?://|mailto:)[^\s<>\"']+", re.IGNORECASE)
-CODE_SPAN = re.compile(r"`([^`\n]+)`|\$([^$\n]+)\$")
+CODE_SPAN = re.compile(r"`([^`\n]+)`|\$(?!\s)([^$\n]+)(?<!\s)\$")
 TITLE = re.compile(r"\A\s*(#{1,6}[ ]+(.+))$", re.MULTILINE)
 TAG = re.compile(r"<[^<>]*>")
 WIDE = 20
@@ -271,10 +271,10 @@ def _words(text: str) -> Markup:
 
 
 def _span(found: re.Match[str]) -> str:
-    """Return a span of code, or a formula, as TeX if it cannot be set."""
+    """Return a span of code, or a formula, as it was typed if it cannot be set."""
     if found[1]:
         return f"<code>{found[1]}</code>"
-    return _formula(html.unescape(found[2])) or f'<code class="tex">{found[2]}</code>'
+    return _formula(html.unescape(found[2])) or f'<code class="tex">{found[0]}</code>'
 
 
 def _formula(tex: str, *, display: bool = False) -> str:

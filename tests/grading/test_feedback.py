@@ -356,6 +356,13 @@ class TestWork:
         assert soup.select_one(".cell pre").get_text() == "x = 1" + " " * 200 + "# one"
         assert soup.select(".cell span") == []
 
+    def test_a_comment_has_formulas_and_is_else_as_it_was_typed(self) -> None:
+        comment = r"Why not $2\ln n$, or `exp`? *Think* of 5 $, and $\foo$."
+        row = parsed(sample(marks=[Mark("q5", 1, 3, comment)])).select_one("td .message")
+        assert row.select_one("math").get_text().endswith("n")
+        assert [each.get_text() for each in row.select("code")] == ["exp", r"$\foo$"]
+        assert row.get_text().endswith(r", or exp? *Think* of 5 $, and $\foo$.")
+
     def test_formulas_are_set(self) -> None:
         soup = parsed(sample())
         assert soup.select("pre.tex, code.tex") == []
