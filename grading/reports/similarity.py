@@ -3,8 +3,8 @@
 A *feature* of code is the shape of an expression, cut off at some depth, without the names and
 numbers that a student chose. Comments, layout, the order of statements, and what surrounds an
 expression do not matter. A feature of a text is a run of words. What the problem set gives does
-not count, and a feature counts the less the more students have it: right answers to one question
-are alike by nature.
+not count, and a feature counts the less the more students have it, and not at all if most have it:
+right answers to one question are alike by nature.
 """
 
 from __future__ import annotations
@@ -44,10 +44,12 @@ the words of a run."""
 
 RARE = 8
 SOLVED = 1 / 4
+COMMON = 3 / 4
 LITTLE = 3.0
 """Students added to a class, so that a small one has something rare; the share of the class that
-is thought to write what the model solution has; bits of rare features that make half of what an
-answer can show, so that a short one shows little."""
+is thought to write what the model solution has; the share from which on what it has says nothing;
+bits of rare features that make half of what an answer can show, so that a short one shows little.
+"""
 
 LOOK = 7.8
 ALIKE = 0.95
@@ -284,6 +286,8 @@ class Class:
         self._bits = {
             what: math.log2((size + RARE) / max(count, size * SOLVED if what in model else 0))
             for what, count in self.counts.items()
+            # those added make nothing rare that the class was taught
+            if count <= max(2, size * COMMON)
         }
         self._lines = [work.lines - template.lines - solution.lines for work in self.works]
         self._names = [work.names - template.names - solution.names for work in self.works]
@@ -344,7 +348,8 @@ class Class:
         """
         size = len(self.works)
         answers = [each.get(question, frozenset()) for each in self._by_question]
-        writers = _where((what, i) for i, each in enumerate(answers) for what in each)
+        telling = self._bits.keys()
+        writers = _where((what, i) for i, each in enumerate(answers) for what in each & telling)
         everywhere = _where(
             (what, i) for i, each in enumerate(self.features) for what in each & writers.keys()
         )

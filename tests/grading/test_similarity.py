@@ -249,6 +249,12 @@ def test_a_solution_that_everybody_was_taught_is_no_reason() -> None:
     assert [pair for pair in pairs if not pair.shared and not pair.lines] == []
 
 
+def test_what_most_of_a_class_has_makes_nobody_alike() -> None:
+    first, *others = works(students(SETS[0], 5, 3))
+    class_ = group([*others, *(replace(first, student=f"taught{i}") for i in range(30))])
+    assert class_._shares("q1")[-1, -2] == 0
+
+
 def test_odds_are_fishers() -> None:
     surprise = -5 * math.log(0.01)
     nobody, shares = Work("a", ()), dict.fromkeys("12345", 0.5)
