@@ -386,6 +386,7 @@ def test_points_and_a_comment_are_saved_on_the_way_to_the_next_student(
     # the field has the focus, so that nothing but keys is needed
     page.keyboard.type("3.5")
     page.keyboard.press("Tab")
+    assert "plain text" in (page.locator(".comment").get_attribute("placeholder") or "")
     page.locator(".comment").fill("Say <why>.")
     before = page.url
     page.keyboard.press("Control+Enter")
