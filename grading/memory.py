@@ -90,14 +90,11 @@ class Memory:
         if not self.remark or self.book is None:
             return None
         marks = self.book.checked(assignment, student)
-        if ALL in self.remark:
-            chosen = set(marks)
-        else:
-            chosen = self.remark & set(marks)
-            if not chosen:
-                return None
+        chosen = marks.keys() if ALL in self.remark else self.remark & marks.keys()
         if chosen:
             self.anew.add((assignment, student))
+        elif ALL not in self.remark:
+            return None
         stay = tuple(mark for question, mark in marks.items() if question not in chosen)
         return replace(submission, kept=stay)
 
