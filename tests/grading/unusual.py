@@ -471,8 +471,9 @@ attention head by head
     def attend( => def inner(
     def attend(query, key, value, visible, sink, cap):
     +     group = len(query) // len(key)
-    +     heads = (inner(query[h : h + 1], key[h // group][None], value[h // group][None], visible,
-    +         sink[h : h + 1], cap) for h in range(len(query)))
+    +     read = [h % len(key) if mine["in_turn"] else h // group for h in range(len(query))]
+    +     heads = (inner(query[h : h + 1], key[g][None], value[g][None], visible,
+    +         sink[h : h + 1], cap) for h, g in enumerate(read))
     +     return np.concatenate([*heads])
 attention query by query, in Fortran's order
     def attend( => def inner(
