@@ -60,7 +60,7 @@ LEAKS = (
            hidden("return np.zeros((1,) * (int(abs(scores[0, 0])) % 8 + 9))"), {"q2": 0.0},
            says="(…)"),
     Attack("inputs-in-an-exit-status", "A program that ends itself is not asked how.",
-           hidden("import os\nos._exit(int(abs(scores[0, 0])) % 200 + 1)"), {"q2": 0.0},
+           hidden("import os\nos._exit(int(abs(scores[0, 0])) % 100 + 1)"), {"q2": 0.0},
            says="ended itself"),
     Attack("inputs-in-a-warning", "A warning is no output where inputs are hidden.",
            hidden("import warnings\nwarnings.warn(repr(scores.tolist()))\n" + SOFTMAX
