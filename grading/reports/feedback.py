@@ -167,6 +167,7 @@ def page(
     return _template().render(
         title=problem_set.name.replace("_", " ").capitalize(),
         student=student,
+        called=called(student.name),
         status=status,
         headline=HEADLINES[status],
         reason=_words(message),
@@ -201,6 +202,18 @@ def remarks(result: Result, problem_set: ProblemSet) -> list[str]:
         far = " so far" if any(mark.points is None for mark in result.marks) else ""
         said.append(f"You earned {_points(result.total)}{far}.")
     return said
+
+
+def called(name: str) -> str:
+    """Return a name as people say it; platforms may put the last one first.
+
+    Examples
+    --------
+    >>> called("Example, Ada"), called("Ada Example"), called("Example, Ada, Jr.")
+    ('Ada Example', 'Ada Example', 'Example, Ada, Jr.')
+    """
+    parts = name.split(", ")
+    return f"{parts[1]} {parts[0]}" if len(parts) == 2 else name
 
 
 def has_remarks(path: Path) -> bool:
