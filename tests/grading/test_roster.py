@@ -242,6 +242,9 @@ def test_the_worksheet_of_moodle_is_a_roster(tmp_path):
     assert roster.submitted == {"s1": datetime(2026, 11, 20, 22, 59, tzinfo=UTC)}
     assert (roster.group_of("s1"), roster.members("blue")) == ("Red", [list(roster)[1]])
     assert read_roster(written(tmp_path, WORKSHEET)).submitted == {}
+    # Moodle's word for those who are in no group
+    alone = read_roster(written(tmp_path, WORKSHEET.replace(",Red,", ",Default group,")))
+    assert [alone.group_of(each) for each in ("s1", "s2")] == ["", "Blue"]
 
 
 def test_the_participants_of_moodle_are_a_roster(tmp_path):
