@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,26 +92,27 @@ def same_machine(known: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         raise SystemExit(f"measure everything: another {', '.join(changed)} than before")
 
 
-def rebuilt(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Measure the build alone, and put its times in the place of those that are known."""
-    same_machine(known["machine"], hardware())
-    again = {**known.get("again", {}), site_report.BUILD: today()}
-    return {**known, "build": build_times(), "again": again}
-
-
 def anew(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Put pages that were measured again in the place of those in results that are known.
+    """Put what was measured again, pages or the build, in the place of that in known results.
 
     What the results were measured with has to be the same, but for the day and the speed of the
-    machine, which stay those of the whole measurement; the pages are named in the results.
+    machine, which stay those of the whole measurement; the results say what was measured again.
     """
     now = {key: is_now for key, is_now in measured["machine"].items() if key not in DIFFERENT}
     same_machine(known["machine"], now)
-    again = {
-        **known.get("again", {}),
-        **dict.fromkeys(measured["pages"], measured["machine"]["date"]),
+    names = [*measured["pages"], *([site_report.BUILD] if measured["build"] else [])]
+    return {
+        **known,
+        "pages": {**known["pages"], **measured["pages"]},
+        "build": measured["build"] or known["build"],
+        "again": {**known.get("again", {}), **dict.fromkeys(names, measured["machine"]["date"])},
     }
-    return {**known, "pages": {**known["pages"], **measured["pages"]}, "again": again}
+
+
+def measure_build() -> dict[str, Any]:
+    """Measure the build alone."""
+    machine = {**hardware(), "date": today()}
+    return {"machine": machine, "quick": False, "pages": {}, "build": build_times()}
 
 
 def measure(*, quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
@@ -191,19 +193,20 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--only wants no --quick")
     if options.build and (options.only or options.quick):
         parser.error("--build wants neither --only nor --quick")
-    if options.build:
-        results = rebuilt(site_report.load())
-    else:
-        results = measure(quick=options.quick, only=options.only)
-    if options.only:
-        results = anew(site_report.load(), results)
-    print(
+    known = site_report.load() if options.update and (options.only or options.build) else None
+    if known:
+        same_machine(known["machine"], hardware())  # before minutes are spent
+    some = partial(measure, quick=options.quick, only=options.only)
+    results = measure_build() if options.build else some()
+    if known:
+        results = anew(known, results)
+    shown = [
         site_report.target_table(results),
         "\n".join(site_report.missed(results)),
-        site_report.page_table(results),
+        site_report.page_table(results) if results["pages"] else "",
         site_report.machine_line(results),
-        sep="\n\n",
-    )
+    ]
+    print(*filter(None, shown), sep="\n\n")
     updated = [site_report.COMMITTED] if options.update else []
     files.write(results, files.BUILT / "site.json", *updated)
     return 0

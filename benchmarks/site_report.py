@@ -105,7 +105,13 @@ def _foreign_row(pages: Results, key: str, what: str) -> Row:
     return Row(f"requests to others, scripts {what}, {len(pages)} pages", f"{count}", "0", misses)
 
 
-def _reading_row(pages: Results, kind: str) -> Row:
+def _some(results: Results) -> bool:
+    """Return whether some pages alone were measured."""
+    return results["quick"] or not results["build"]
+
+
+def _reading_row(pages: Results, kind: str, *, some: bool) -> Row | None:
+    """Return what can be read; a few pages need not have every kind, all of them together do."""
     found = {name: page["without scripts"][kind] for name, page in pages.items()}
     count = sum(page["all"] for page in found.values())
     lost = sum(len(page["lost"]) for page in found.values())
@@ -114,6 +120,8 @@ def _reading_row(pages: Results, kind: str) -> Row:
         for name, page in found.items()
         if page["lost"]
     )
+    if not count and some:
+        return None
     if not count:
         misses = (f"no {kind} were found at all",)
     read = f"{count - lost} of {count} can be read"
@@ -149,17 +157,20 @@ def _build_rows(build: Results) -> Iterable[Row]:
 
 
 def rows(results: Results) -> list[Row]:
-    """Return a row for each target."""
-    pages = results["pages"]
-    return [
-        *_score_rows(pages),
-        _weight_row(pages),
-        _foreign_row(pages, "foreign", "on"),
-        _foreign_row(pages, "foreign without scripts", "off"),
-        *(_reading_row(pages, kind) for kind in READ),
-        _axe_row(pages),
-        *_build_rows(results["build"]),
-    ]
+    """Return a row for each target of which something was measured."""
+    found: list[Row] = []
+    if pages := results["pages"]:
+        found += [
+            *_score_rows(pages),
+            _weight_row(pages),
+            _foreign_row(pages, "foreign", "on"),
+            _foreign_row(pages, "foreign without scripts", "off"),
+            *(row for kind in READ if (row := _reading_row(pages, kind, some=_some(results)))),
+            _axe_row(pages),
+        ]
+    if results["build"]:
+        found += _build_rows(results["build"])
+    return found
 
 
 def target_table(results: Results) -> str:
@@ -224,9 +235,11 @@ def machine_line(results: Results) -> str:
         for name, date in sorted(again.items())
     )
     later = f" Measured again after a change, each alone: {since}." if again else ""
+    where = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
+    if not results["pages"]:
+        return f"{where}, {machine['date']}."
     return (
         f"{few}Lighthouse {machine['lighthouse']}, which calls this machine's speed "
         f"{machine['index']:.0f}, axe-core {machine['axe']}, {machine['browser']} without "
-        f"a window, {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
-        f"{machine['date']}.{later}"
+        f"a window, {where}, {machine['date']}.{later}"
     )

@@ -207,34 +207,87 @@ class TestSummary:
         machine = {**WHOLE["machine"], "date": "2030-01-02", "index": 7}
         name, other = list(WHOLE["pages"])[:2]
         page = {**WHOLE["pages"][name], "runs": 99}
-        found = measured.anew(WHOLE, {"machine": machine, "pages": {name: page}})
+        found = measured.anew(WHOLE, {"machine": machine, "pages": {name: page}, "build": None})
         assert found["pages"] == {**WHOLE["pages"], name: page}
         assert found["again"] == {name: "2030-01-02"}
         assert found["machine"] == WHOLE["machine"]
         assert found["build"] == WHOLE["build"]
         later = {"machine": {**machine, "date": "2030-01-03"}, "pages": {other: page}}
+        later["build"] = None
         assert measured.anew(found, later)["again"] == {name: "2030-01-02", other: "2030-01-03"}
 
     def test_another_machine_has_to_measure_everything(self) -> None:
         machine = {**WHOLE["machine"], "cores": -1}
         with pytest.raises(SystemExit, match="another cores"):
-            measured.anew(WHOLE, {"machine": machine, "pages": {}})
+            measured.anew(WHOLE, {"machine": machine, "pages": {}, "build": None})
 
-    def test_the_build_is_measured_alone_on_the_same_machine(self, monkeypatch) -> None:
-        times = {"cold": 1, "colds": [1], "edited": 2, "edits": [2]}
-        here = {key: WHOLE["machine"][key] for key in ("processor", "cores", "system")}
-        monkeypatch.setattr(measured, "build_times", lambda: times)
-        monkeypatch.setattr(measured, "hardware", lambda: here)
-        monkeypatch.setattr(measured, "today", lambda: "2030-01-02")
+    def test_the_build_is_put_in_the_place_of_the_known_one(self) -> None:
+        machine = {key: WHOLE["machine"][key] for key in ("processor", "cores", "system")}
+        build = {"cold": 1, "colds": [1], "edited": 2, "edits": [2]}
+        measured_now = {"machine": {**machine, "date": "2030-01-02"}, "pages": {}, "build": build}
         known = {**WHOLE, "again": {"index.html": "2029-01-01"}}
-        assert measured.rebuilt(known) == {
+        assert measured.anew(known, measured_now) == {
             **WHOLE,
-            "build": times,
+            "build": build,
             "again": {"index.html": "2029-01-01", report.BUILD: "2030-01-02"},
         }
-        monkeypatch.setattr(measured, "hardware", lambda: {**here, "system": "Other"})
-        with pytest.raises(SystemExit, match="another system"):
-            measured.rebuilt(known)
+
+
+class TestTheCommand:
+    """What is measured is printed on any machine; what the book shows is of one."""
+
+    @pytest.fixture
+    def elsewhere(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
+        """Measure nothing, on another machine than that of the known results."""
+        machine = {**WHOLE["machine"], "processor": "Another", "date": "2030-01-02"}
+        hardware = {key: machine[key] for key in ("processor", "cores", "system")}
+
+        def some(*, quick: bool, only: list[str]) -> dict[str, Any]:
+            pages = {name: WHOLE["pages"][name] for name in only}
+            return {"machine": machine, "quick": quick, "pages": pages, "build": None}
+
+        monkeypatch.setattr(measured, "measure", some)
+        monkeypatch.setattr(measured, "build_times", lambda: WHOLE["build"])
+        monkeypatch.setattr(measured, "hardware", lambda: hardware)
+        monkeypatch.setattr(measured, "today", lambda: machine["date"])
+        monkeypatch.setattr(report, "load", lambda: WHOLE)
+        monkeypatch.setattr(measured.files, "BUILT", tmp_path)
+        return machine
+
+    @pytest.mark.parametrize("arguments", ["--only chapters/summary.html", "--build"])
+    def test_it_prints_what_it_measured(
+        self, arguments: str, elsewhere: dict[str, Any], tmp_path: Path, capsys: Any
+    ) -> None:
+        assert measured.main(arguments.split()) == 0
+        shown = capsys.readouterr().out
+        assert "Another, 2 cores" in shown
+        assert ("make book" in shown) == (arguments == "--build")
+        assert ("| summary |" in shown) == (arguments != "--build")
+        assert "puzzle" not in shown
+        assert "missed" not in shown
+        written = json.loads((tmp_path / "site.json").read_text(encoding="utf-8"))
+        assert written["machine"]["date"] == elsewhere["date"]
+
+    @pytest.mark.usefixtures("elsewhere")
+    def test_a_few_pages_need_not_have_every_kind(self, monkeypatch, capsys) -> None:
+        bare = copy.deepcopy(WHOLE["pages"][OTHER])
+        bare["without scripts"]["figures"] = {"all": 0, "lost": []}
+        monkeypatch.setitem(WHOLE["pages"], OTHER, bare)
+        assert measured.main(["--only", OTHER]) == 0
+        assert "figures" not in capsys.readouterr().out.replace("with all figures", "")
+
+    @pytest.mark.usefixtures("elsewhere")
+    @pytest.mark.parametrize("arguments", ["--only chapters/summary.html", "--build"])
+    def test_another_machine_may_not_mix_its_results_with_the_known(
+        self, arguments: str, monkeypatch
+    ) -> None:
+        def wasted(*_: object, **__: object) -> None:
+            raise AssertionError("minutes were spent before it was refused")
+
+        monkeypatch.setattr(measured, "measure", wasted)
+        monkeypatch.setattr(measured, "build_times", wasted)
+        with pytest.raises(SystemExit, match="another processor"):
+            measured.main([*arguments.split(), "--update"])
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
