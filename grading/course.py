@@ -153,7 +153,8 @@ def _mark(
                 receipts.extend(filter(None, [collection.receipt(came)]))
                 submission = memory.to_mark(came)
                 if submission is None:
-                    progress.unchanged(missing=came.problem is not None)
+                    nothing = came.problem is not None and came.problem[0] == "missing"
+                    progress.unchanged(missing=nothing)
                 elif submission.notebook is None or submission.problem is not None:
                     ready.append(mark(submission, sets[submission.assignment], conditions))
                 else:
@@ -324,6 +325,8 @@ def export(
             results = list(course.outcomes(book, name))
             people, title = course.of(name) or Roster([]), course.settings.of(name).canvas
             sheets = {each.platform: each for each in course.sheets(name)}
+            if len(sheets) > 1 and not tables.canvas_column(name, title, sheets["Canvas"]):
+                del sheets["Canvas"]  # this one lives in Moodle
             left: list[str] = []
             if "Canvas" in sheets or not sheets:
                 said.append(str(out / f"canvas-{name}.csv"))

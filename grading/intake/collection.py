@@ -533,14 +533,16 @@ class _Planner:
     def _missing(self, student: Student, assignment: str) -> _Planned:
         """Return that somebody on the roster handed in nothing, or no notebook."""
         others = self.others.get(student.student_id.casefold(), [])
-        clear = [each.file.origin for each in others if each.assignment == assignment]
-        unclear = [each.file.origin for each in others if each.assignment is None]
-        problem: tuple[Status, str] = ("missing", "nothing was handed in")
+        clear = [each for each in others if each.assignment == assignment]
         if clear:
-            problem = ("invalid", f"no notebook was handed in, only {', '.join(clear[:5])}")
-        elif unclear:
-            problem = ("missing", f"no notebook was handed in; perhaps {', '.join(unclear[:5])}")
-        return _Planned(student, assignment, None, problem, "; ".join(clear[:5]))
+            names = [each.file.origin for each in clear[:5]]
+            what = f"no notebook was handed in, only {', '.join(names)}"
+            receipt = self._receipt(student, assignment, clear)
+            return _Planned(student, assignment, None, ("invalid", what), "; ".join(names), receipt)
+        what = "nothing was handed in"
+        if unclear := [each.file.origin for each in others if each.assignment is None]:
+            what = f"no notebook was handed in; perhaps {', '.join(unclear[:5])}"
+        return _Planned(student, assignment, None, ("missing", what), "")
 
 
 def _claim(

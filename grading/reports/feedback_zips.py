@@ -64,6 +64,8 @@ def write_zips(
                 entries["moodle"][called] = page
             else:
                 left.append(f"{student}: the roster has no participant number of Moodle")
+        elif CANVAS.search(origin) and not origin.endswith(".ipynb"):
+            left.append(f"{student}: Canvas would call the page what came, which is no notebook")
         elif CANVAS.search(origin):
             entries["canvas"][origin] = as_notebook(page)
         elif not result.shared_by:  # Canvas shows a group's comment to all of it

@@ -38,17 +38,16 @@ class Progress:
     """How far a run is: a bar on a terminal, and one now and then in a log.
 
     It goes to `stream`, standard error by default. Submissions that have not changed take no time,
-    and the bar is one of the others. Of these, so many are `missing`; the time left is by the mean
-    of those that were marked since `start`.
+    nor do the `missing` ones, and the bar is one of the others. The time left is by the mean of
+    those that were marked since `start`.
     """
 
     def __init__(self, total: int, stream: TextIO | None = None, *, missing: int = 0) -> None:
         stream = sys.stderr if stream is None else stream
         self._counts: Counter[str] = Counter()
-        self._missing = missing
         tqdm.monitor_interval = 0  # or its thread would run where workers fork
         self._bar = tqdm(
-            total=total,
+            total=total - missing,
             file=stream,
             mininterval=0.1 if stream.isatty() else EVERY,
             miniters=1,
@@ -72,12 +71,11 @@ class Progress:
         """Count results that came together."""
         for result in results:
             self._count(result.status)
-        self._bar.update(len(results))
+        self._bar.update(sum(result.status != "missing" for result in results))
 
     def unchanged(self, *, missing: bool = False) -> None:
         """Count a submission that was graded before and has not changed, or does not come again."""
-        self._bar.total -= 1
-        self._missing -= missing
+        self._bar.total -= not missing
         self._count("unchanged")
 
     def _count(self, what: str) -> None:
@@ -90,7 +88,7 @@ class Progress:
     def _left(self) -> list[str]:
         """Return the time that is left, once anything was marked."""
         marked = sum(self._counts[each] for each in STATUSES if each != "missing")
-        left = self._bar.total - self._missing - marked
+        left = self._bar.total - marked
         if not marked or not left:
             return []
         return [f"{tqdm.format_interval(self._bar.format_dict['elapsed'] / marked * left)} left"]

@@ -172,7 +172,8 @@ def write_canvas(
     results = list(results)
     name = _assignment(results)
     if sheet is not None:
-        return _write_canvas_sheet(path, results, roster, sheet, _column(name, title, sheet), name)
+        column = canvas_column(name, title, sheet)
+        return _write_canvas_sheet(path, results, roster, sheet, column, name)
     column = plain_text(title or name)
     rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]]
     maximum = max((result.maximum for result in results), default=0.0)
@@ -234,7 +235,7 @@ def write_moodle(
     return left
 
 
-def _column(name: str, title: str | None, sheet: Sheet) -> str | None:
+def canvas_column(name: str, title: str | None, sheet: Sheet) -> str | None:
     """Return the column of a problem set in an export of Canvas, or None.
 
     Canvas writes a title with its own number of the assignment behind it, in brackets.

@@ -216,38 +216,50 @@ def test_pages_go_back_to_moodle_and_to_canvas(tmp_path: Path) -> None:
     problem_set = read(TINY / "tiny" / "tiny.ipynb")
     right, wrong = (worked(problem_set, each, {}, TINY) for each in ("s1", "s2"))
     names = {
-        "canvas": ("exampleada_LATE_17_501_tiny-1.ipynb", "exampleben_18_502_tiny.ipynb"),
+        "canvas": (
+            "exampleada_LATE_17_501_tiny-1.ipynb",
+            "exampleben_18_502_tiny.ipynb",
+            "examplecy_LATE_19_503_tiny.pdf",
+        ),
         "moodle": (
             "Ada Example_17_assignsubmission_file/tiny.ipynb",
             "Ben Example_18_assignsubmission_file/tiny.ipynb",
+            "Cy Example_19_assignsubmission_file/tiny.pdf",
         ),
     }
     (tmp_path / "roster.csv").write_text(
         "student_id,lms_id,name\ns1,17,Ada Example\ns2,18,Ben Example\ns3,19,Cy Example\n"
+        "s4,20,Di Example\n"
     )
-    for platform, (ada, ben) in names.items():
+    for platform, (ada, ben, cy) in names.items():
         out = tmp_path / platform
-        path = packed(tmp_path / f"{platform}.zip", {ada: right, ben: wrong})
+        path = packed(tmp_path / f"{platform}.zip", {ada: right, ben: wrong, cy: b"%PDF"})
         grade(Order(path, out, tmp_path / "roster.csv", source=TINY, workers=1))
-        (said, *left) = feedback_zips(out, tmp_path / "roster.csv", source=TINY)
+        said = feedback_zips(out, tmp_path / "roster.csv", source=TINY)
         # a paragraph waits, so that nothing is final
-        assert said == "s1: waiting for a mark by hand: q4", left
+        assert "s1: waiting for a mark by hand: q4" in said
         with Book(course.database(out, None)) as book:
             for student in ("s1", "s2"):
                 grade_cell = book._gradebook.find_grade("q4", "tiny", "tiny", student)
                 grade_cell.manual_score = 1
             book._gradebook.db.commit()
+            assert book.receipts("tiny")["s3"].is_late is (True if platform == "canvas" else None)
         said = feedback_zips(out, tmp_path / "roster.csv", source=TINY)
         written = out / f"feedback-{platform}-tiny.zip"
-        assert said == [str(written), "s3: missing: nothing was handed in"]
+        nothing = "s4: missing: nothing was handed in"
         with zipfile.ZipFile(written) as archive:
             texts = {each: archive.read(each).decode() for each in archive.namelist()}
         if platform == "canvas":
-            assert sorted(texts) == sorted(names["canvas"])  # as in the download
+            # Canvas would show a page under the name of the document
+            unsent = "s3: Canvas would call the page what came, which is no notebook"
+            assert said == [str(written), unsent, nothing]
+            assert sorted(texts) == [ada, ben]  # as in the download
         else:
+            assert said == [str(written), nothing]
             assert sorted(texts) == [
                 "Ada Example_17_assignfeedback_file_tiny.html",
                 "Ben Example_18_assignfeedback_file_tiny.html",
+                "Cy Example_19_assignfeedback_file_tiny.html",
             ]
         assert all("Ada Example" in text for name, text in texts.items() if "17" in name)
         assert all("Ben Example" in text for name, text in texts.items() if "18" in name)

@@ -403,7 +403,8 @@ def sent(course: Course) -> None:
     course.write("course.toml", week.SETTINGS.replace(SUBMITTED, SUBMITTED + week.WORD_OF_QUIN))
     said = course.export()
     assert f"{NUMBERS['Nora']} (Example, Nora): missing: nothing was handed in" in said
-    assert f"{SECOND} is no column of ROSTER: Canvas will offer a new assignment" in said
+    assert f"canvas-{FIRST}.csv" in said
+    assert f"canvas-{SECOND}.csv" not in said
     late = {key: line for key, line in course.late().items() if line[0] != "no"}
     assert late == {(FIRST, "Quin"): ("22 h 1 min", 2), (SECOND, "Gil"): ("1 day 23 h", 4)}
     final = {
