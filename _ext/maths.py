@@ -243,7 +243,7 @@ def breakable(formula: ET.Element) -> ET.Element:
     return broken
 
 
-def plain(formula: str) -> str:
+def plain(formula: str, *, display: bool = False) -> str:
     r"""Return a short formula as plain text, for where there can be no other.
 
     Examples
@@ -268,7 +268,8 @@ def plain(formula: str) -> str:
         return (element.text or "") + "".join(inner)
 
     try:
-        return text(tree_of(RENDERER.render(formula, display=False)))
+        # without the invisible sign between a function and what it is applied to
+        return text(tree_of(RENDERER.render(formula, display=display))).replace("\u2061", "")
     except ValueError:
         return formula  # that it cannot be read is said where it is set
 
@@ -303,7 +304,7 @@ def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
     entry = node.parent.parent
     if is_column_name(entry) and len(entry) == len(node.parent) == 1:
         # not every program that reads a page aloud reads formulas: the column has a name in words
-        words = html.escape(plain(source(node)).replace("\u2061", ""))
+        words = html.escape(plain(source(node)))
         formula = (
             f'<span class="visually-hidden">{words}</span><span aria-hidden="true">{formula}</span>'
         )

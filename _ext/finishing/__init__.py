@@ -40,7 +40,6 @@ DONE = "<!-- finished -->"
 # Folders of files that pages load, and may no longer.
 LOADED = ("_static", "_images")
 _NAMED = re.compile(r"\b(?:_static|_images)/[^\"'()<>?#\s]+")
-INDEX = "searchindex.js"
 
 Rule = Callable[[str, str], str]
 """Takes a page and the name of its file, and returns the changed page."""
@@ -86,18 +85,13 @@ class Finisher:
     def keep_assets(self) -> None:
         """Keep what pages were to load, as it will leave the site."""
         paths = [path for folder in LOADED for path in (self.site / folder).rglob("*.*")]
-        for path in [*paths, self.site / INDEX]:
+        for path in paths:
             target = self.assets / path.relative_to(self.site)
             if path.suffix == ".webp" or not path.is_file():
                 continue
             if not target.exists() or not filecmp.cmp(path, target):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, target)
-
-    def bring_index(self) -> None:
-        """Put the index of words where Sphinx looks for it when it adds to it."""
-        if (self.assets / INDEX).exists() and self.site.is_dir():
-            shutil.copy2(self.assets / INDEX, self.site / INDEX)
 
     def drop_unused(self) -> None:
         """Take out of the site what no page names any more."""
@@ -112,7 +106,6 @@ class Finisher:
                         path.rmdir()
                 elif path.relative_to(self.site).as_posix() not in named:
                     path.unlink()
-        (self.site / INDEX).unlink(missing_ok=True)
 
     def shared(self) -> str:
         """Return a digest of what all pages have in common."""
@@ -132,8 +125,8 @@ class Finisher:
 
     def inline_sheets(self, page: str, name: str) -> str:
         """Put what a page needs of its style sheets into it."""
-        own = [text for text in scripts.programs(page) if "Search.setIndex(" not in text[:20]]
-        return sheets.place(page, name, "\n".join(own), self.library, self.icons.bring)
+        own = "\n".join(scripts.programs(page))
+        return sheets.place(page, name, own, self.library, self.icons.bring)
 
     def root_addresses(self, page: str, name: str) -> str:
         """Let the page that is shown anywhere find what it links."""
@@ -194,12 +187,6 @@ class Finisher:
         return matched
 
 
-def bring_index(app: Sphinx) -> None:
-    """Let Sphinx find what it knows of pages that it does not read again."""
-    if app.builder.format == "html":
-        Finisher(Path(app.outdir)).bring_index()
-
-
 def finish_site(app: Sphinx, error: Exception | None) -> None:
     """Finish the pages when all are written."""
     if error is None and app.builder.format == "html":
@@ -215,7 +202,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     # the live preview puts a script of its own into every page
     app.add_config_value("finish_policy", default=True, rebuild="html")
-    app.connect("builder-inited", bring_index)
     # after whatever else touches pages when they are written
     app.connect("build-finished", finish_site, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

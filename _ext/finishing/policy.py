@@ -1,8 +1,8 @@
 """Tell browsers what a finished page may do, and that it is nothing else.
 
 The policy is in the page itself, so that it also holds on a disk and wherever the site is
-published. A script inside the page runs if its digest is in the policy. Where a figure's data come
-late, or cells can be run, scripts of the site run as well; a Python needs WebAssembly and a worker.
+published. A script inside the page runs if its digest is in the policy. Scripts of the site run as
+well, since the search and data of figures come late; a Python needs WebAssembly and a worker.
 Nothing is loaded from anywhere else.
 """
 
@@ -34,18 +34,17 @@ def policy(page: str) -> str:
     """Return the policy of a page that is finished but for it."""
     scripts = list(dict.fromkeys(map(digest, programs(page))))
     runs_python = " data-edit=" in page  # see live_cells.py
-    # see live_figures.py; on a disk no digest of a file is checked
-    if runs_python or " data-late-from=" in page:
-        scripts.append("'self'")
+    # see search and live_figures.py; on a disk no digest of a file is checked
+    scripts.append("'self'")
     if runs_python:
         scripts.append("'wasm-unsafe-eval'")
     rules = {
         "default-src": ["'none'"],
-        "script-src": scripts or ["'none'"],
+        "script-src": scripts,
         "style-src": ["'unsafe-inline'"],
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'", "data:"],
-        # the search reads pages of the site, and who looks after a site its robots.txt
+        # who looks after a site reads its robots.txt
         "connect-src": ["'self'"],
         **({"worker-src": ["'self'"]} if runs_python else {}),
         "base-uri": ["'none'"],

@@ -379,8 +379,8 @@ class TestPages:
 
     def test_the_search_finds_a_word_from_the_disk(self, browser: Browser, site: Path) -> None:
         with visit(browser, site / "search.html", query="?q=softmax") as seen:
-            seen.page.wait_for_selector("#search-results li")
-            seen.page.evaluate(KEEP_ONLY, "h1, #search-results")
+            seen.page.wait_for_selector("main .search-found li")
+            seen.page.evaluate(KEEP_ONLY, "h1, main .search-found")
             assert inaccessible(seen.page) == []
         assert seen.errors == []
 

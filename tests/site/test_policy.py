@@ -42,8 +42,7 @@ def test_a_page_has_a_strict_policy_before_all_that_it_loads(site: Path, name: s
     assert set(said["img-src"] + said["font-src"] + said["form-action"]) <= {"'self'", "data:"}
     scripts = [tag for tag in page.find_all("script") if tag.get("type") in {None, "module"}]
     runs_python = bool(page.select("[data-edit]"))
-    own = {"'self'"} if runs_python or page.select("[data-late-from]") else set()
-    own |= {"'wasm-unsafe-eval'"} if runs_python else set()
+    own = {"'self'", "'wasm-unsafe-eval'"} if runs_python else {"'self'"}
     assert said.get("worker-src") == (["'self'"] if runs_python else None)
     assert set(said["script-src"]) == {policy.digest(tag.string or "") for tag in scripts} | own
     assert not [tag for tag in scripts if tag.get("src")]
@@ -80,9 +79,8 @@ def walk(page: Page, start: str) -> None:
     wait_until(page, "document.querySelector('.copybtn').dataset.tooltip !== 'Copy'")
     page.keyboard.press("Control+k")
     page.locator("#pst-search-dialog input").fill("saturation")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#search-results li")
-    page.locator("#search-results li a").first.click()
+    page.locator(".search-found .all-found").click()
+    page.locator("main .search-found li a").first.click()
     page.wait_for_selector(".hide-searched")
     assert page.evaluate("CSS.highlights.get('searched').size") > 0
     page.locator(".hide-searched").click()

@@ -64,10 +64,19 @@ addEventListener("close", () => setTimeout(() => {
   if (document.activeElement === document.body) opener?.focus();
 }), true);
 
-/* Search: the button and Ctrl+K open a field, which leads to the page of results. */
+/* Search: the button and Ctrl+K open a field. What searches comes when somebody goes there. */
 const search = document.querySelector("#pst-search-dialog");
 const fields = all("form.bd-search input");
 const field = fields.find((input) => !search?.contains(input)) ?? fields[0];
+const bringSearch = () => {
+  if (document.querySelector('head > script[src$="searchindex.js"]')) return;
+  const script = Object.assign(document.createElement("script"), {
+    src: `${root.dataset.content_root}searchindex.js`,
+    onerror: () => fields.forEach(({ form }) => form.after("The search could not be loaded.")),
+  });
+  document.head.append(script);
+};
+fields.forEach((input) => on(input, "focus", bringSearch));
 const toggleSearch = () => {
   if (!field) return;
   if (search?.contains(field)) {
@@ -99,6 +108,11 @@ on(window, "keydown", (event) => {
 }, true);
 all(".search-button__button").forEach((button) => on(button, "click", toggleSearch));
 on(search, "click", closeFromOutside);
+if (document.querySelector(".bd-search-container")) {
+  field.value = new URLSearchParams(location.search).get("q");
+  field.focus();
+  bringSearch(); // a page in the background gets no focus
+}
 
 /* The words that were searched for are marked on the page that the result leads to. */
 const marks = globalThis.CSS?.highlights;
@@ -142,7 +156,7 @@ const mark = () => {
     document.querySelector("#searchbox")?.append(hide);
   }
 };
-if (marks && !document.querySelector("#search-results")) {
+if (marks && !document.querySelector(".bd-search-container")) {
   mark();
   // another page may have kept them a moment ago, which this one then hears a moment later
   const late = new AbortController();
