@@ -35,15 +35,22 @@ UNSEARCHED = (
     *(nodes.literal_block, nodes.raw, nodes.title, nodes.Invisible, addnodes.toctree),
     *(solution_node, Answering),
 )
+ASIDE = {"chapter-facts", "places", "hint", "recall"}
+"""Classes of what says nothing of its own, or answers what the reader is asked."""
 Entry = tuple[int, str, str, str]
 """What it is, its place on the page, its title and its text."""
 
 
 def is_own(node: nodes.Node) -> bool:
     """Say whether a node is found by itself, apart from what is around it."""
-    return isinstance(node, addnodes.desc | nodes.glossary) or (
+    return isinstance(node, addnodes.desc | addnodes.glossary) or (
         isinstance(node, nodes.section) and isinstance(node[0], nodes.title)
     )
+
+
+def is_left_out(node: nodes.Node) -> bool:
+    """Say whether no words of a node are searched."""
+    return isinstance(node, UNSEARCHED) or is_cell(node) or bool(ASIDE & set(node["classes"]))
 
 
 def words(node: nodes.Node) -> Iterator[str]:
@@ -54,7 +61,7 @@ def words(node: nodes.Node) -> Iterator[str]:
         yield maths.plain(maths.source(node)) + node.get("after", "")
     elif isinstance(node, nodes.math_block):
         yield f" {maths.plain(maths.laid_out(node), display=True)} "
-    elif not (isinstance(node, UNSEARCHED) or is_own(node) or is_cell(node)):
+    elif not (is_own(node) or is_left_out(node)):
         for child in node.children:
             yield from words(child)
         if not isinstance(node, nodes.Inline):

@@ -2,9 +2,9 @@
    the index here, and site.js brings this file when somebody goes to a search field. */
 {
 const [PAGES, STYLE] = ["the index"];
-const GROUPS = ["Chapters and pages", "Sections", "Glossary", "Exercises", "attnlib"];
-const [PAGE, SECTION] = [0, 1];
-/* How many of a group a dialog shows. */
+const GROUPS = ["Chapters and pages", "Sections", "Glossary", "Exercises", "Functions and classes"];
+const [PAGE, TERM, NAME] = [0, 2, 4];
+/* How many are the best, and how many of each group a dialog shows. */
 const FEW = 3;
 
 /* Words in one spelling: without capitals, accents and signs, with letters for Greek ones, and with
@@ -19,27 +19,38 @@ const spelled = (text) => text.normalize("NFKD").toLowerCase()
 
 /* What readers call by other words than the book does. */
 const SAME = [
-  ["sqrt", "square root", "root"], ["variance", "var"], ["standard deviation", "std"],
+  ["sqrt", "square root"], ["variance", "var"], ["standard deviation", "std"],
   ["bfloat16", "bf16"], ["float16", "fp16", "half precision"], ["float32", "fp32"],
   ["layernorm", "layer normalization", "layer norm"], ["q k norm", "qk norm", "qknorm"],
   ["entropy", "kl divergence", "kullback leibler"], ["xavier", "glorot"], ["mup", "mu p"],
-  ["gradient", "backprop", "backpropagation"], ["derivative", "jacobian"], ["initial", "init"],
+  ["gradient", "backprop", "backpropagation"], ["derivative", "differentiate", "jacobian"], ["initial", "init"],
   ["blockwise attention", "flash attention", "flashattention"], ["expectation", "expected value"],
   ["problem set", "homework", "assignment"], ["error", "nan"], ["learning rate", "lr"],
 ];
 const STOP = new Set("a an and are by do does for how in is it of on or the to what why with".split(" "));
 
-const chapterTitle = ([, number, [[, , title]]]) => (number ? `${number}. ${title}` : title);
-const entries = PAGES.flatMap((page) => page[2].map(([kind, place, title, text]) => ({
-  kind, title, text,
-  page: chapterTitle(page),
-  link: page[0] + (place && `#${place}`),
-  head: ` ${spelled(title)} `,
-  body: ` ${spelled(kind === SECTION ? `${page[2][0][2]} ${text}` : text)} `,
-  /* what explains comes before what lists */
-  worth: page[1] || kind > SECTION || /glossary|notation|index|summary/.test(page[0])
-    ? 1 : /changelog|grading|benchmarks/.test(page[0]) ? 0.5 : 0.8,
-})));
+/* What a result belongs to, in a word or two. */
+const REFERENCE = "Reference";
+const belongs = ([address, number, [[, , title]]]) =>
+  (address.includes("reference/") ? REFERENCE : (number ? `${number}. ` : "") + title.split(/[:,]/)[0]);
+/* What explains comes before what lists. */
+const worth = ([address, number], kind) => {
+  if (kind === NAME || /reference\//.test(address)) return 0.6;
+  if (number || /glossary|notation|index|summary/.test(address)) return 1;
+  return /changelog|grading|benchmarks/.test(address) ? 0.5 : 0.8;
+};
+const entries = PAGES.flatMap((page) => page[2].map(([kind, place, title, text]) => {
+  // a page by the name of its file as well, all but a page by what it belongs to
+  const more = kind === PAGE ? page[0].replace(/.*\/|\.html/g, "") : `${page[2][0][2]} ${GROUPS[kind]}`;
+  return {
+    kind, title, text,
+    page: belongs(page),
+    link: page[0] + (place && `#${place}`),
+    head: ` ${spelled(kind === PAGE ? `${title} ${more}` : title)} `,
+    body: ` ${spelled(`${text} ${more}`)} `,
+    worth: worth(page, kind),
+  };
+}));
 const vocabulary = [...new Set(entries.flatMap(({ head, body }) => (head + body).split(" ")))];
 
 /* How many letters have to be changed, dropped, added or exchanged with their neighbor. */
@@ -72,6 +83,8 @@ const meant = (word) => {
   return near.filter(([, far]) => far === least).map(([other]) => other);
 };
 
+const stem = (word) => word.replace(/(?<=....)(ing|ed|ions?|e?s|ly)$/, "");
+
 /* A question as a list of words, each with all that would do in its place. */
 const asked = (question) => {
   let text = ` ${spelled(question)} `;
@@ -82,7 +95,8 @@ const asked = (question) => {
   const some = all.filter((word) => !STOP.has(word));
   return (some.length ? some : all).map((word) => {
     if (word.startsWith("=")) return SAME[word.slice(1)];
-    return known(word) ? [word] : meant(word);
+    const likely = known(stem(word)) ? [word] : meant(word);
+    return likely.flatMap((one) => [one, stem(one)]);
   });
 };
 
@@ -101,16 +115,16 @@ const find = (question) => {
   const scores = words.map((phrases) => entries.map(({ head, body }) => Math.max(0,
     ...phrases.map((phrase) => 4 * held(head, phrase) + held(body, phrase)))));
   const rare = scores.map((some) => Math.log(1 + entries.length / (1 + some.filter(Boolean).length)));
-  const whole = ` ${spelled(question)} `;
   const found = entries.map((entry, at) => {
     const share = scores.filter((some) => some[at]).length / (words.length || 1);
     const sum = scores.reduce((total, some, word) => total + some[at] * rare[word], 0);
     const named = words.filter((phrases) => phrases.some((phrase) => entry.head.includes(` ${phrase}`)));
-    const length = entry.head.split(" ").length - 2;
-    const exact = entry.head === whole ? 2 : 1 + named.length / Math.max(length, words.length, 1);
-    return { entry, score: sum * share ** 2 * exact * entry.worth };
-  }).filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
-  return { words: words.flat(), found: found.map(({ entry }) => entry) };
+    const length = spelled(entry.title).split(" ").length;
+    const exact = 1 + named.length / Math.max(length, words.length);
+    return { entry, score: sum * share * exact * entry.worth };
+  }).sort((a, b) => b.score - a.score);
+  const enough = found.filter(({ score }) => score > found[0].score / 10);
+  return { words: words.flat(), found: enough.map(({ entry }) => entry) };
 };
 
 
@@ -140,9 +154,16 @@ const marked = (text, words, most = Infinity) => {
   ];
 };
 
-const item = (entry, words) => {
-  const link = make("a", { href: base + entry.link }, ...marked(entry.title, words));
-  if (entry.kind !== PAGE && entry.page !== "Glossary") link.append(make("small", {}, entry.page));
+const label = ({ kind, page }, isBest) => {
+  if (kind === PAGE) return page === REFERENCE ? page : "";
+  return isBest || ![TERM, NAME].includes(kind) ? page : "";
+};
+
+const item = (entry, words, isBest) => {
+  const title = marked(entry.title, words);
+  const link = make("a", { href: base + entry.link });
+  link.append(...(entry.kind === NAME ? [make("code", {}, ...title)] : title));
+  link.append(make("small", {}, label(entry, isBest)));
   link.addEventListener("click", () => {
     const there = words.filter((word) => `${entry.head}${entry.body}`.includes(` ${word}`));
     try {
@@ -163,11 +184,13 @@ for (const form of document.querySelectorAll("form.bd-search")) {
     const question = field.value.trim();
     const { words, found } = question ? find(question) : { words: [], found: [] };
     const count = found.length === 1 ? "1 result" : `${found.length} results`;
-    const most = dialog ? FEW : Infinity;
-    groups.replaceChildren(...[...new Set(found.map(({ kind }) => kind))].map((kind) => {
-      const some = found.filter((entry) => entry.kind === kind);
-      const items = some.slice(0, most).map((entry) => item(entry, words));
-      return make("section", {}, make("h2", {}, GROUPS[kind]), make("ul", {}, ...items));
+    const [best, rest] = [found.slice(0, FEW), found.slice(FEW)];
+    const kinds = [...new Set(rest.map(({ kind }) => kind))];
+    const lists = kinds.map((kind) => [GROUPS[kind], rest.filter((entry) => entry.kind === kind)]);
+    groups.replaceChildren(...[["Best matches", best], ...lists].map(([name, some]) => {
+      const shown = dialog ? some.slice(0, FEW) : some;
+      const items = shown.map((entry) => item(entry, words, some === best));
+      return make("section", { hidden: !some.length }, make("h2", {}, name), make("ul", {}, ...items));
     }));
     if (dialog && found.length) {
       const all = `${form.action}?q=${encodeURIComponent(question)}`;
