@@ -116,7 +116,7 @@ def stored(app: Sphinx, page: str) -> Path:
 
 
 def keep_entries(app: Sphinx, document: nodes.document, page: str) -> None:
-    """Keep what can be found on a page that is about to be written."""
+    """Keep what can be found on a page before it is written."""
     if app.builder.format == "html":
         atomic_write(stored(app, page), json.dumps(list(entries(document)), ensure_ascii=False))
 

@@ -51,7 +51,7 @@ QUERIES = {
     "learning rate": "glossary.html#term-learning-rate",
     "mup": "glossary.html#term-maximal-update glossary.html#term-P 05_divisor.html#widen-a-network",
     "softcap": "glossary.html#term-soft-cap 09_temperature.html#cap-the-logits",
-    "qk norm": "glossary.html#term-query glossary.html#term-q-k-norm 09_temperature.html#compare-directions",
+    "qk norm": "glossary.html#term-query glossary.html#term-q-k-norm 09_temperature.html#compare",
     "scaled dot product attention": "reference/attention.html#attnlib.scaled_dot_product_attention",
     "log_softmax": "reference/softmax.html#attnlib.log_softmax",
     "kurtosis": "glossary.html#term-excess-kurtosis 11_exercises.html#prove-the-excess-kurtosis",
@@ -243,7 +243,7 @@ class TestUsing:
             said = seen.page.locator(f"main {STATUS}").inner_text()
             assert said == f"{shown.count()} results"
             seen.page.locator("main input[name=q]").fill("kurtosis")
-            assert seen.page.url.endswith("search.html?q=kurtosis")
+            wait_until(seen.page, "location.search === '?q=kurtosis'")
         assert seen.errors == []
 
     def test_without_scripts_the_page_says_what_it_takes(
