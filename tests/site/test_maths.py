@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,12 @@ from fontTools.ttLib import TTFont
 
 from _ext.maths import LEAN, RENDERER, breakable, keep_together, plain, tree_of
 from tests.site.pages import parse
+from tests.site.serving import serving
 from tests.site.test_browser import ALL_LAID_OUT, ALL_OPEN, PHONE, SMALL_PHONE, visit
 from tools.math_font import FONT, characters
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +153,103 @@ def test_the_copy_of_a_formula_that_may_break_keeps_the_comma_behind_it(
     with visit(browser, site / "chapters" / "04_gradients.html") as seen:
         formula, text = seen.page.evaluate(copied)
     assert formula in text
+
+
+CLIPBOARD = """async () => {
+  const [held] = await navigator.clipboard.read();
+  const read = async (kind) => (await held.getType(kind)).text();
+  return [await read("text/plain"), await read("text/html")];
+}"""
+
+
+@pytest.fixture
+def page(browser: Browser, site: Path) -> Iterator[Page]:
+    """Open a chapter on this machine, whose clipboard a test may read."""
+    with serving(site) as address:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page = context.new_page()
+        page.goto(f"{address}/chapters/01_puzzle.html")
+        yield page
+        context.close()
+
+
+def copied(page: Page) -> tuple[str, str]:
+    """Press the keys that copy, and return what the clipboard holds as text and as HTML."""
+    page.keyboard.press("ControlOrMeta+c")
+    plain_text, markup = page.evaluate(CLIPBOARD)
+    return plain_text.replace("\r", ""), markup
+
+
+class TestTheClipboard:
+    """What Chromium puts there when a reader presses its keys."""
+
+    def test_a_paragraph_is_copied_with_the_mouse(self, page: Page) -> None:
+        box = page.locator("section > p:has(.math)").first.bounding_box()
+        page.mouse.move(box["x"] + 1, box["y"] + 10)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] - 1, box["y"] + box["height"] - 5, steps=5)
+        page.mouse.up()
+        text, markup = copied(page)
+        assert text.startswith(
+            "Somebody deletes the division by $\\sqrt{d_k}$ from a small language"
+        )
+        assert text.endswith("the model reaches 2.27.")
+        assert "<msqrt>" in markup
+
+    def test_a_formula_where_the_selection_ends_is_not_taken_along(self, page: Page) -> None:
+        """Three clicks select a paragraph up to the first letter of what is below it."""
+        words = page.locator("section > p:has(+ div.math)").nth(1)
+        words.evaluate("""(words) => {
+          const letter = words.nextElementSibling.querySelector("mi").firstChild;
+          getSelection().setBaseAndExtent(words, 0, letter, 0);
+        }""")
+        assert copied(page)[0].strip() == words.inner_text().strip()
+
+    def test_half_a_formula_is_copied_whole(self, page: Page) -> None:
+        box = page.locator("section > p > .math").first.bounding_box()
+        middle = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + box["width"] * 0.6, middle)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] + 60, middle, steps=5)
+        page.mouse.up()
+        text, markup = copied(page)
+        assert text.startswith("$\\sqrt{d_k}$ from")
+        assert "<msqrt>" in markup
+
+    def test_the_keyboard_selects_up_to_the_middle_of_a_formula(self, page: Page) -> None:
+        page.evaluate("""() => {
+          const words = document.querySelector("section > p > .math").previousSibling;
+          getSelection().setBaseAndExtent(words, words.length - 3, words, words.length - 1);
+        }""")
+        while page.evaluate("getSelection().toString().trim()") == "by":
+            page.keyboard.press("Shift+ArrowRight")
+        text, _markup = copied(page)
+        assert text == "by $\\sqrt{d_k}$"
+
+    def test_a_formula_on_a_line_of_its_own_has_its_marks(self, page: Page) -> None:
+        formula = page.locator("div.math").first
+        formula.evaluate("(node) => getSelection().selectAllChildren(node)")
+        assert copied(page)[0] == f"$${formula.get_attribute('data-tex')}$$"
+
+    def test_a_whole_section_keeps_its_lines(self, page: Page) -> None:
+        section = page.locator("section > section:has(div.math)").first
+        section.evaluate("(node) => getSelection().selectAllChildren(node)")
+        text, _markup = copied(page)
+        for formula in section.locator("[data-tex]:visible").all():
+            assert formula.get_attribute("data-tex") in text
+        assert text.count("\n") > 10
+
+    def test_text_without_a_formula_is_copied_as_ever(self, page: Page) -> None:
+        heading = page.locator("article h2").first
+        heading.evaluate("(node) => getSelection().selectAllChildren(node.firstChild)")
+        assert "$" not in copied(page)[0]
+
+    def test_a_column_that_a_formula_names_is_copied_once(self, page: Page) -> None:
+        page.goto(page.url.replace("01_puzzle", "05_divisor"))
+        head = page.locator("th:has(.visually-hidden)").first
+        head.evaluate("(node) => getSelection().selectAllChildren(node)")
+        assert copied(page)[0] == f"${head.locator('[data-tex]').get_attribute('data-tex')}$"
 
 
 @pytest.mark.parametrize(

@@ -33,17 +33,36 @@ const inTex = (formula) => {
   const after = formula.querySelector(".after")?.textContent ?? "";
   return `${around}${formula.dataset.tex}${around}${after}`;
 };
+const formulaAt = (node) => (node.closest ? node : node.parentElement).closest("[data-tex]");
+
+/** Return a range that holds whole formulas: one at its end that is selected in part, or none. */
+const withWholeFormulas = (selected) => {
+  const range = selected.cloneRange();
+  const [first, last] = [range.startContainer, range.endContainer].map(formulaAt);
+  if (first && first === last) {
+    range.selectNode(first);
+    return range;
+  }
+  const isSelected = (formula) => {
+    const part = selected.cloneRange();
+    if (formula === first) part.setEndAfter(formula);
+    else part.setStartBefore(formula);
+    return part.toString().trim() !== "";
+  };
+  if (first) range[isSelected(first) ? "setStartBefore" : "setStartAfter"](first);
+  if (last) range[isSelected(last) ? "setEndAfter" : "setEndBefore"](last);
+  return range;
+};
 document.addEventListener("copy", (event) => {
   const selection = getSelection();
   if (!event.clipboardData || selection.rangeCount !== 1 || selection.isCollapsed) return;
-  const range = selection.getRangeAt(0);
-  const around = range.commonAncestorContainer;
-  const whole = (around.closest ? around : around.parentElement).closest("[data-tex]");
   const copy = document.createElement("div");
-  copy.append(whole ? whole.cloneNode(true) : range.cloneContents());
+  copy.append(withWholeFormulas(selection.getRangeAt(0)).cloneContents());
   const formulas = copy.querySelectorAll("[data-tex]");
   if (formulas.length === 0) return;
   const html = copy.innerHTML;
+  // the names in words that columns have beside a formula
+  copy.querySelectorAll(".visually-hidden").forEach((words) => words.remove());
   formulas.forEach((formula) => {
     const text = document.createElement(formula.localName);
     text.textContent = inTex(formula);
