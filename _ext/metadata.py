@@ -77,6 +77,24 @@ def structured_data(
     }
 
 
+def citation_tags(app: Sphinx, page: str, cited: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what Google Scholar and Zotero read of a page, without ``citation_``."""
+    is_book = page == app.config["root_doc"]
+    tags = [
+        ("title", cited["title"] if is_book else app.env.titles[page].astext()),
+        ("author", citation.author(cited)),
+        ("publication_date", str(cited["date-released"]).replace("-", "/")),
+        ("language", app.config["language"]),
+        *(("keywords", word) for word in cited["keywords"]),
+    ]
+    if not is_book:
+        tags.append(("inbook_title", cited["title"]))
+    if app.config["html_baseurl"]:
+        address = page_address(app, page)
+        tags += [("public_url", address), ("fulltext_html_url", address)]
+    return tags
+
+
 def pages(app: Sphinx) -> list[str]:
     """Return all pages in the order of the table of contents."""
     return [page.name for page in book_in(Path(app.srcdir)).pages]
@@ -99,6 +117,7 @@ def add_metadata(
         context["pageurl"] = page_address(app, page)
     description = page_description(app, doctree)
     context["structured_data"] = structured_data(app, page, description, citation.record())
+    context["citation_tags"] = citation_tags(app, page, citation.record())
     if app.config["html_baseurl"]:
         context["link_preview"] = {
             "og:type": "website" if page == app.config["root_doc"] else "article",

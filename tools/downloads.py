@@ -37,6 +37,10 @@ PYTHON = "_python"
 """A folder of no use in the archive: browsers run no Python on pages from a disk."""
 LINE = re.compile(r'(<nav class="launch-buttons"[^>]*?)( hidden)?(>\s*<ul>)(.*?)(</ul>)', re.DOTALL)
 WHOLE = re.compile(r'<li class="whole">.*?</li>', re.DOTALL)
+OWN_ADDRESS = re.compile(
+    r'(?P<tag><meta name="citation_public_url" content="(?P<address>[^"]*)" />)'
+    r'(?:\s*<meta name="citation_pdf_url"[^>]*>)?'
+)
 NOTEBOOK = re.compile(r'(<a href=")(?P<address>[^"]+\.ipynb)(" download="[^"]+">)')
 # The first moment that a zip file can name: the same site gives the same archive.
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -75,13 +79,33 @@ def linked(page: str, root: str, files: dict[str, int]) -> str:
     return LINE.sub(filled, page, count=1)
 
 
+def cited(page: str, files: dict[str, int]) -> str:
+    """Return the first page with the address of the PDF, for what collects citations.
+
+    Examples
+    --------
+    >>> page = '<meta name="citation_public_url" content="https://example.org/" />'
+    >>> cited(page, {PDF: 2_000_000}).removeprefix(page).strip()
+    '<meta name="citation_pdf_url" content="https://example.org/why-attention-divides.pdf" />'
+    """
+
+    def named(own: re.Match[str]) -> str:
+        address = f'\n  <meta name="citation_pdf_url" content="{own["address"]}{PDF}" />'
+        return own["tag"] + (address if PDF in files else "")
+
+    return OWN_ADDRESS.sub(named, page, count=1)
+
+
 def link(site: Path, names: set[str] | frozenset[str] = frozenset(KINDS)) -> None:
     """Make every page of a site link those of the named files that lie in the site."""
     files = {name: (site / name).stat().st_size for name in names if (site / name).is_file()}
     for path in sorted(site.rglob("*.html")):
         page = path.read_text(encoding="utf-8")
         root = "../" * (len(path.relative_to(site).parts) - 1)
-        if (made := linked(page, root, files)) != page:
+        made = linked(page, root, files)
+        if path == site / "index.html":
+            made = cited(made, files)
+        if made != page:
             path.write_text(made, encoding="utf-8")
 
 

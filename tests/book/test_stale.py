@@ -51,6 +51,10 @@ class SmallBook:
         return (self.root / "_build" / "html" / "index.html").read_text(encoding="utf-8")
 
     @property
+    def markdown(self) -> str:
+        return (self.root / "_build" / "html" / "index.html.md").read_text(encoding="utf-8")
+
+    @property
     def runs(self) -> int:
         return len((self.root / "runs.txt").read_text(encoding="utf-8"))
 
@@ -87,8 +91,9 @@ def test_a_change_in_the_package_shows_and_a_change_of_words_runs_nothing(book: 
 
     write_page(book.root, "Other words.")
     book.build()
-    assert "Other words." in book.page
-    assert "computed 67890" in book.page
+    for made in (book.page, book.markdown):
+        assert "Other words." in made
+        assert "computed 67890" in made
     assert book.runs == 2
 
 

@@ -12,7 +12,18 @@ from urllib.parse import unquote, urlsplit
 from bs4 import BeautifulSoup, Tag
 
 # Links that name a page but load nothing.
-NAMING = {"author", "canonical", "help", "index", "license", "me", "next", "prev", "search"}
+NAMING = {
+    "alternate",
+    "author",
+    "canonical",
+    "help",
+    "index",
+    "license",
+    "me",
+    "next",
+    "prev",
+    "search",
+}
 LOADING = {
     **dict.fromkeys(("audio", "embed", "iframe", "input", "script", "track"), ("src",)),
     **dict.fromkeys(("image", "use"), ("href", "xlink:href")),
@@ -112,11 +123,12 @@ def broken_links(path: Path, site: Path) -> list[str]:
     return [
         url
         for url in {*links, *loads(page)}
-        if not is_foreign(url) and not _resolves(url, path, site)
+        if not is_foreign(url) and not resolves(url, path, site)
     ]
 
 
-def _resolves(url: str, path: Path, site: Path) -> bool:
+def resolves(url: str, path: Path, site: Path) -> bool:
+    """Say whether a link from a file of the site leads to something in the site."""
     parts = urlsplit(url)
     if parts.scheme:
         return True

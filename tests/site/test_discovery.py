@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import sys
 import textwrap
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -21,9 +24,11 @@ from _ext import cards, metadata, theme
 from tests.book.building import run
 from tests.book.notebooks import BOOK, CHAPTERS, PAGES, ROOT, notebook, read
 from tests.site import pages
+from tools.downloads import PDF, link
 
 REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
+ATOM = "{http://www.w3.org/2005/Atom}"
 ABOUT = "What this page of a small book is about."
 CONTENT = [f"{page}.html" for page in PAGES]
 ALL = [*CONTENT, *(f"{name}.html" for name in metadata.GENERATED)]
@@ -52,7 +57,7 @@ suppress_warnings = ["config.cache"]
     "chapters/changelog\n```\n",
     "chapters/about.md": "# About\n\n(how-to-cite)=\n## How to cite\n\n```{how-to-cite}\n```\n\n"
     "(licenses)=\n## Licenses\n\nText.\n",
-    "chapters/changelog.md": "# Changelog\n\nText.\n",
+    "chapters/changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
 }
 SMALL_PAGES = ["index.html", "chapters/01_a.html", "chapters/about.html"]
 CONTRACT = ":::{admonition} Contract\n:class: contract\n- **Difficulty** ★☆☆ gentle\n:::"
@@ -95,6 +100,14 @@ def data(page: BeautifulSoup) -> dict[str, Any]:
     """Return the page's one description for search engines."""
     (script,) = page.find_all("script", type="application/ld+json")
     return json.loads(script.get_text())
+
+
+def cited(page: BeautifulSoup) -> dict[str, list[str]]:
+    """Return what a page says for programs that collect citations, as they read it."""
+    found: dict[str, list[str]] = {}
+    for tag in page.find_all("meta", attrs={"name": re.compile("^citation_")}):
+        found.setdefault(str(tag["name"]), []).append(str(tag["content"]))
+    return found
 
 
 def foot(page: BeautifulSoup) -> dict[str, str]:
@@ -182,12 +195,124 @@ def test_a_published_book_is_cited_with_its_address(published: Path) -> None:
     assert f"url    = {{{ADDRESS}}}" in said
 
 
+@pytest.mark.parametrize("name", SMALL_PAGES)
+def test_a_published_page_can_be_collected_with_its_address(published: Path, name: str) -> None:
+    said = cited(pages.parse(published / name))
+    own = ADDRESS if name == "index.html" else ADDRESS + name
+    assert said["citation_public_url"] == said["citation_fulltext_html_url"] == [own]
+    assert "citation_pdf_url" not in said
+
+
+def test_the_pdf_is_named_where_the_site_has_it(published: Path, tmp_path: Path) -> None:
+    site = shutil.copytree(published, tmp_path / "html")
+    for there in (True, True, False):
+        (site / PDF).write_bytes(b"pdf") if there else (site / PDF).unlink()
+        link(site)
+        for name in SMALL_PAGES:
+            page = pages.parse.__wrapped__(site / name)
+            named = [f"{ADDRESS}{PDF}"] if there and name == "index.html" else []
+            assert cited(page).get("citation_pdf_url", []) == named
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_each_page_can_be_collected(site: Path, name: str) -> None:
+    page = pages.parse(site / name)
+    said = cited(page)
+    record = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    book = record["title"]
+    title = book if name == "index.html" else data(page)["name"]
+    assert said == {
+        "citation_title": [title],
+        "citation_author": [each["name"] for each in record["authors"]],
+        "citation_publication_date": [record["date-released"].strftime("%Y/%m/%d")],
+        "citation_language": ["en"],
+        "citation_keywords": record["keywords"],
+        **({} if name == "index.html" else {"citation_inbook_title": [book]}),
+    }
+
+
+@pytest.fixture(scope="module")
+def feed(published: Path) -> ET.Element:
+    """Return the feed of releases."""
+    return ET.parse(published / "feed.xml").getroot()  # noqa: S314 - written by this test's build
+
+
+def test_the_feed_has_what_atom_asks_for(feed: ET.Element) -> None:
+    """RFC 4287: 4.1.1 for the feed, 4.1.2 for an entry, 3.3 for moments."""
+    assert feed.tag == f"{ATOM}feed"
+    entries = feed.findall(f"{ATOM}entry")
+    for part in (feed, *entries):
+        for name in ("id", "title", "updated"):
+            (found,) = part.findall(f"{ATOM}{name}")
+            assert found.text
+        assert urlsplit(part.findtext(f"{ATOM}id")).scheme == "https"
+        moment = datetime.fromisoformat(part.findtext(f"{ATOM}updated"))
+        assert moment.tzinfo is not None
+    assert feed.findtext(f"{ATOM}author/{ATOM}name") == "The attnlib maintainers"
+    links = {one.get("rel"): one.get("href") for one in feed.findall(f"{ATOM}link")}
+    assert links == {"self": f"{ADDRESS}feed.xml", "alternate": f"{ADDRESS}chapters/changelog.html"}
+    names = [one.findtext(f"{ATOM}id") for one in entries]
+    assert len(set(names)) == len(names) > 0
+    assert feed.findtext(f"{ATOM}updated") == max(one.findtext(f"{ATOM}updated") for one in entries)
+
+
+def test_the_feed_tells_of_each_release_and_of_nothing_else(feed: ET.Element) -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## \[(\d.*?)\] - (.*)$", changelog, re.MULTILINE)
+    entries = feed.findall(f"{ATOM}entry")
+    said = [(one.findtext(f"{ATOM}title"), one.findtext(f"{ATOM}updated")[:10]) for one in entries]
+    assert said == [(f"Version {version}", day) for version, day in heads]
+    first = entries[-1].find(f"{ATOM}content")
+    assert first.get("type") == "html"
+    content = BeautifulSoup(first.text, "html.parser")
+    own = changelog.partition("## [1.0.0]")[2]
+    assert [title.get_text() for title in content.find_all("h3")] == re.findall(
+        r"^### (.*)$", own, re.MULTILINE
+    )
+    assert len(content.find_all("li")) == len(re.findall(r"^- ", own, re.MULTILINE))
+    assert all(pages.is_foreign(str(link["href"])) for link in content.find_all("a"))
+
+
+def test_an_entry_leads_to_its_part_of_the_changelog(feed: ET.Element, published: Path) -> None:
+    for entry in feed.findall(f"{ATOM}entry"):
+        address = entry.find(f"{ATOM}link").get("href")
+        assert address == entry.findtext(f"{ATOM}id")
+        path, _, fragment = address.removeprefix(ADDRESS).partition("#")
+        section = pages.parse(published / path).find(id=fragment).find_parent("section")
+        assert section.h2.get_text().startswith(f"[{fragment.removeprefix('release-')}]")
+
+
+@pytest.mark.parametrize("name", [*SMALL_PAGES, "404.html"])
+def test_a_published_page_names_the_feed(published: Path, name: str) -> None:
+    (link,) = pages.parse(published / name).select('link[type="application/atom+xml"]')
+    assert link["rel"] == ["alternate"]
+    assert pages.resolves(
+        str(link["href"]).removeprefix("/some-book/"), published / name, published
+    )
+
+
+def test_without_an_address_there_is_no_feed(site: Path) -> None:
+    assert not (site / "feed.xml").exists()
+    assert not pages.parse(site / "index.html").select('link[type="application/atom+xml"]')
+
+
+def test_a_published_list_and_its_pages_name_their_addresses(published: Path) -> None:
+    """So that they can be taken elsewhere, also in a chat."""
+    listed = (published / "llms.txt").read_text(encoding="utf-8")
+    for name in SMALL_PAGES:
+        assert f"]({ADDRESS}{name}.md): {ABOUT}" in listed
+        own = ADDRESS if name == "index.html" else ADDRESS + name
+        assert f"]({own}), version" in (published / f"{name}.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", ["404.html", *CONTENT])
 def test_without_an_address_no_page_names_one(site: Path, name: str) -> None:
     page = pages.parse(site / name)
     assert canonical(page) == []
     assert [said for said in meta(page) if said.startswith(("og:", "twitter:"))] == []
-    assert {"How to cite", "Changes", "CC BY 4.0", "BSD 3-Clause"} == set(foot(page))
+    said = {"How to cite", "Changes", "CC BY 4.0", "BSD 3-Clause"}
+    markdown = set() if name == "404.html" else {"This page as Markdown"}
+    assert set(foot(page)) == said | markdown
 
 
 def test_every_page_says_what_it_is_about_and_no_two_the_same(site: Path) -> None:
