@@ -22,6 +22,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from _ext import offline  # noqa: E402
+
 SITE = ROOT / "_build" / "html"
 NAME = "why-attention-divides"
 ARCHIVE, PDF, REFERENCE = f"{NAME}.zip", f"{NAME}.pdf", f"{NAME}-reference.pdf"
@@ -33,8 +37,6 @@ KINDS = {
 """The files of the whole book, and the words of their links."""
 # Of the builder alone: what it compares the next build with.
 NOT_PACKED = {".buildinfo", ARCHIVE}
-PYTHON = "_python"
-"""A folder of no use in the archive: browsers run no Python on pages from a disk."""
 LINE = re.compile(r'(<nav class="launch-buttons"[^>]*?)( hidden)?(>\s*<ul>)(.*?)(</ul>)', re.DOTALL)
 WHOLE = re.compile(r'<li class="whole">.*?</li>', re.DOTALL)
 OWN_ADDRESS = re.compile(
@@ -107,6 +109,7 @@ def link(site: Path, names: set[str] | frozenset[str] = frozenset(KINDS)) -> Non
             made = cited(made, files)
         if made != page:
             path.write_text(made, encoding="utf-8")
+    offline.update(site)
 
 
 def with_notebook(page: str, folder: Path) -> str:
@@ -124,22 +127,24 @@ def with_notebook(page: str, folder: Path) -> str:
 
 def pack(site: Path, archive: Path) -> int:
     """Pack a site into an archive with one folder in it; return how many files it holds."""
-    paths = [path for path in sorted(site.rglob("*")) if path.is_file()]
-    packed = [
-        path
-        for path in paths
-        if path.name not in NOT_PACKED and path.relative_to(site).parts[0] != PYTHON
-    ]
+    contents = {}
+    for path in sorted(path for path in site.rglob("*") if path.is_file()):
+        place, content = path.relative_to(site), path.read_bytes()
+        # browsers run no Python on pages from a disk
+        if path.name in NOT_PACKED or place.parts[0] == offline.PYTHON:
+            continue
+        if path.suffix == ".html":
+            content = with_notebook(content.decode("utf-8"), path.parent).encode("utf-8")
+        contents[place.as_posix()] = content
+    if offline.WORKER in contents:  # which looks after the archive if a server sends it
+        contents[offline.WORKER] = offline.worker(contents).encode("utf-8")
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
-        for path in packed:
-            entry = zipfile.ZipInfo(f"{NAME}/{path.relative_to(site).as_posix()}", EPOCH)
+        for name, content in contents.items():
+            entry = zipfile.ZipInfo(f"{NAME}/{name}", EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            content = path.read_bytes()
-            if path.suffix == ".html":
-                content = with_notebook(content.decode("utf-8"), path.parent).encode("utf-8")
             target.writestr(entry, content)
-    return len(packed)
+    return len(contents)
 
 
 def make(site: Path) -> Path:

@@ -2,8 +2,9 @@
 
 The policy is in the page itself, so that it also holds on a disk and wherever the site is
 published. A script inside the page runs if its digest is in the policy. Scripts of the site run as
-well, since the search and data of figures come late; a Python needs WebAssembly and a worker.
-Nothing is loaded from anywhere else.
+well, since the search and data of figures come late; a Python needs WebAssembly and a worker. What
+keeps the book for readers without a connection is a worker with a manifest. Nothing is loaded from
+anywhere else.
 """
 
 from __future__ import annotations
@@ -38,15 +39,17 @@ def policy(page: str) -> str:
     scripts.append("'self'")
     if runs_python:
         scripts.append("'wasm-unsafe-eval'")
+    is_kept = "serviceWorker" in page  # see ahead.js
     rules = {
         "default-src": ["'none'"],
         "script-src": scripts,
         "style-src": ["'unsafe-inline'"],
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'", "data:"],
-        # who looks after a site reads its robots.txt
+        # ahead.js reads pages of the site, and who looks after a site its robots.txt
         "connect-src": ["'self'"],
-        **({"worker-src": ["'self'"]} if runs_python else {}),
+        **({"worker-src": ["'self'"]} if runs_python or is_kept else {}),
+        **({"manifest-src": ["'self'"]} if is_kept else {}),
         "base-uri": ["'none'"],
         "form-action": ["'self'"],
     }

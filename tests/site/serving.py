@@ -16,10 +16,10 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
+def serving(folder: Path, port: int = 0, kind: type[QuietHandler] = QuietHandler) -> Iterator[str]:
     """Serve a folder, and give its address."""
-    handler = functools.partial(QuietHandler, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    handler = functools.partial(kind, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:

@@ -24,3 +24,5 @@ configuration["extensions"].append("sphinx_multitoc_numbering")
 globals().update(configuration)
 # The preview puts a script into each page that the policy would refuse.
 finish_policy = False
+# It changes while it is read, so no browser keeps it.
+offline = False
