@@ -130,6 +130,8 @@ def visit(
         color_scheme=scheme,
         java_script_enabled=scripts,
         reduced_motion="reduce",
+        # which would answer in place of the server; test_offline.py is about it
+        service_workers="block",
     )
     seen = Visit(context.new_page())
 

@@ -27,7 +27,7 @@ DAY = 24 * 60 * 60 * 1000
 def reader(browser: Browser, site: Path) -> Iterator[Page]:
     """Open the first chapter as a reader who has never been here."""
     with serving(site) as address:
-        context = browser.new_context(base_url=address)
+        context = browser.new_context(base_url=address, service_workers="block")
         page = context.new_page()
         page.clock.set_fixed_time(0)
         page.goto(CHAPTER)

@@ -317,6 +317,9 @@ class TestWithoutAConnection:
         offline.write(copy)
         page = opened(context, host.serve(copy))
         assert not {*taken} & {name[1:] for name, _ in host.asked}
+        # not what this build has
+        (copy / "c.ipynb").write_bytes(b"other")
+        assert page.evaluate(READ, "c.ipynb") == "other"
         for name in taken:
             assert page.evaluate(READ, name)
             wait_until(page, IN_CACHE, name)

@@ -43,7 +43,8 @@ def test_a_page_has_a_strict_policy_before_all_that_it_loads(site: Path, name: s
     scripts = [tag for tag in page.find_all("script") if tag.get("type") in {None, "module"}]
     runs_python = bool(page.select("[data-edit]"))
     own = {"'self'", "'wasm-unsafe-eval'"} if runs_python else {"'self'"}
-    assert said.get("worker-src") == (["'self'"] if runs_python else None)
+    # what keeps the book without a connection
+    assert said["worker-src"] == said["manifest-src"] == ["'self'"]
     assert set(said["script-src"]) == {policy.digest(tag.string or "") for tag in scripts} | own
     assert not [tag for tag in scripts if tag.get("src")]
     assert not [

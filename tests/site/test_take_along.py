@@ -116,7 +116,8 @@ def address(site: Path) -> Iterator[str]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """Return a window whose errors are noted and fail the test."""
-    context = browser.new_context(viewport={"width": DESK, "height": 900}, reduced_motion="reduce")
+    window = {"viewport": {"width": DESK, "height": 900}, "service_workers": "block"}
+    context = browser.new_context(**window, reduced_motion="reduce")
     faults: list[str] = []
     context.on("weberror", lambda error: faults.append(str(error.error)))
     context.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
