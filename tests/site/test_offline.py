@@ -323,6 +323,7 @@ class TestWithoutAConnection:
         for name in taken:
             assert page.evaluate(READ, name)
             wait_until(page, IN_CACHE, name)
+        (copy / "c.ipynb").write_bytes(bytes(offline.LARGE))
         # the next build has another zip, in whose place the one that was kept may not be read
         (copy / "b.zip").write_bytes(b"other")
         offline.write(copy)
@@ -450,8 +451,12 @@ def test_a_browser_can_install_the_book(context: BrowserContext, host: Host, sit
     assert found["url"] == f"{host.address}/{offline.MANIFEST}"
     said = json.loads(found["data"])
     assert said["name"] == yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
+    assert said["display"] == "standalone"
+    assert (said["start_url"], said["scope"]) == (".", "."), "in whatever folder it is"
+    assert [icon["sizes"] for icon in said["icons"]] == ["any", "180x180"]
     for icon in said["icons"]:
         assert (site / icon["src"]).is_file()
+    # a browser without windows finds none, whatever the manifest says
     assert tools.send("Page.getInstallabilityErrors")["installabilityErrors"] == []
 
 
