@@ -62,7 +62,7 @@ from attnlib.softmax import (
     softmax_vjp,
 )
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
 
 __all__ = [
     "INITIALIZERS",
