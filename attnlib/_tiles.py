@@ -4,18 +4,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.introspect import opt_func_info
 
 from attnlib._calls import AttentionCall, check_scores, hide, sum_to_shape
 from attnlib._threads import n_threads, scratch
 
-SIDE = 512
-"""Queries and keys of a tile, at most: a megabyte of scores in float32."""
+QUERIES, KEYS = 512, 256
+"""Those of a tile, at most: half a megabyte of scores in float32."""
 WORTH_A_THREAD = 2**18
 """Scores from which on a call is shared out."""
 Tile = tuple[slice, slice]
 """Some heads, and some of their queries."""
+
+
+class Powers(NamedTuple):
+    """What exponentiates: powers of e, or of another base."""
+
+    of: np.ufunc
+    logarithm: np.ufunc
+    unit: float
+    """The logarithm of e: an exponent for e, times this, is one for the base."""
+
+
+OF_E = Powers(np.exp, np.log, 1.0)
+OF_TWO = Powers(np.exp2, np.log2, math.log2(math.e))
+MODERATE = 1e18
+"""What scores may reach so that they can be folded with a unit without overflow."""
+
+
+@cache
+def fast_powers(dtype: np.dtype) -> Powers:
+    """Return the powers that NumPy computes fastest on this processor.
+
+    Where it has vector instructions for powers of two, they take two thirds of the time.
+    """
+    known = opt_func_info(func_name="^exp2$").get("exp2", {}).get(2 * dtype.char, {})
+    return OF_E if known.get("current", "baseline").startswith("baseline") else OF_TWO
+
+
+def powers_for(call: AttentionCall) -> Powers:
+    """Return the powers for a call: of e, where scores are not just products of moderate size."""
+    fast, rule = fast_powers(call.key.dtype), call.rule
+    added = call.mask is not None and call.mask.dtype != bool
+    if fast is OF_E or added or rule.cap or "query_gain" in rule.gains:
+        return OF_E
+    lengths = max(1, longest(call.query)) * max(1, longest(call.key))
+    largest = rule.multiplier(call.query.shape[-1], call.shape[-1]) * lengths
+    return fast if largest < MODERATE else OF_E
 
 
 def by_head(call: AttentionCall, x: np.ndarray) -> np.ndarray:
@@ -31,7 +70,8 @@ def from_heads(call: AttentionCall, gradient: np.ndarray, like: np.ndarray) -> n
 
 def heads_of(call: AttentionCall) -> list[np.ndarray]:
     """Return queries, keys and values by head; the scaling rule has been applied to keys only."""
-    return [by_head(call, x) for x in (call.query, call.rule.fold_key(call.key), call.value)]
+    key = call.rule.fold_key(call.key) if call.rule.normalize else call.key
+    return [by_head(call, x) for x in (call.query, key, call.value)]
 
 
 def threads_for(call: AttentionCall) -> int:
@@ -42,10 +82,10 @@ def threads_for(call: AttentionCall) -> int:
 def tiles(call: AttentionCall, n_threads: int) -> list[Tile]:
     """List which heads and which of their queries to take at a time, some for each thread."""
     n_heads, (n_queries, n_keys) = math.prod(call.shape[:-2]), call.shape[-2:]
-    rows = min(SIDE, -(-n_queries * n_heads // n_threads)) or 1
+    rows = min(QUERIES, -(-n_queries * n_heads // n_threads)) or 1
     heads = 1
     if n_queries <= rows:  # several short heads fit into one tile
-        fitting = SIDE * SIDE // max(1, n_queries * n_keys)
+        fitting = QUERIES * KEYS // max(1, n_queries * min(n_keys, KEYS))
         heads = max(1, min(fitting, -(-n_heads // n_threads)))
     return [(h, r) for h in _slices(n_heads, heads) for r in _slices(n_queries, rows)]
 
@@ -53,7 +93,7 @@ def tiles(call: AttentionCall, n_threads: int) -> list[Tile]:
 def key_slices(call: AttentionCall, rows: slice) -> Iterator[slice]:
     """Yield the keys to take at a time, without those that all these queries are too early for."""
     n_keys = call.shape[-1]
-    return _slices(min(n_keys, rows.stop) if call.is_causal else n_keys, SIDE)
+    return _slices(min(n_keys, rows.stop) if call.is_causal else n_keys, KEYS)
 
 
 def tile_scores(

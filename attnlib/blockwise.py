@@ -121,40 +121,46 @@ def _forward(
     """Return output, subtracted peak and sum of exponentials of each query, by head."""
     output = np.empty((*query.shape[:-1], value.shape[-1]), value.dtype)
     peaks, totals = np.empty((2, *query.shape[:-1], 1), value.dtype)
-    longest_key = tiling.longest(key)
-    limit, least = tiling.headroom(call), np.finfo(key.dtype).min
-    ones = np.ones((tiling.SIDE, 1), key.dtype)
+    powers, longest_key = tiling.powers_for(call), tiling.longest(key)
+    limit, least = tiling.headroom(call) * powers.unit, np.finfo(key.dtype).min
+    ones = np.ones((tiling.KEYS, 1), key.dtype)
 
     def attend(heads: slice, rows: slice, *, careful: bool) -> bool:
         """Write what some queries get, and say whether nothing left the range of the numbers."""
         q = call.rule.fold_query(query[heads, rows], call.shape[-1])
+        q *= powers.unit
         bound = tiling.longest(q) * longest_key  # of all scores; if finite, so are they
         online = careful or not min(bound, call.rule.cap or bound) < limit
         out = output[heads, rows]
-        out[:] = 0
-        total = np.zeros_like(out[..., :1])
         # From the least number on, a query without any key gets zeros instead of NaN.
-        peak = np.full_like(total, least)
+        peak = np.full((*out.shape[:-1], 1), least)
+        total = np.zeros_like(peak)
         for keys in tiling.key_slices(call, rows):
             scores = tiling.tile_scores(call, q, key[heads, keys], check=not np.isfinite(bound))
             tiling.hide_in_tile(call, scores, heads, rows, keys)
             if online and (careful or keys.start == 0):
                 higher = np.maximum(peak, scores.max(axis=-1, keepdims=True))
-                shrink = np.exp(peak - higher)
-                total *= shrink
-                out *= shrink
+                if keys.start:
+                    shrink = powers.of(peak - higher)
+                    total *= shrink
+                    out *= shrink
                 peak = higher
             if online:
                 scores -= peak
-            np.exp(scores, out=scores)
+            powers.of(scores, out=scores)
             total += scores @ ones[: scores.shape[-1]]  # faster than scores.sum
-            sums = scratch("sums", out.shape, out.dtype)
-            out += np.matmul(scores, value[heads, keys], out=sums)
+            if keys.start == 0:
+                np.matmul(scores, value[heads, keys], out=out)
+            else:
+                sums = scratch("sums", out.shape, out.dtype)
+                out += np.matmul(scores, value[heads, keys], out=sums)
         in_range = np.isfinite(out).all() and ((total > 1e-3) | (total == 0)).all()
         total[total == 0] = 1
         out /= total
         # Without a peak the sum may be huge: then its logarithm serves as one.
-        peaks[heads, rows], totals[heads, rows] = (peak, total) if online else (np.log(total), 1)
+        peaks[heads, rows], totals[heads, rows] = (
+            (peak, total) if online else (powers.logarithm(total), 1)
+        )
         return bool(in_range)
 
     @np.errstate(over="ignore", under="ignore", invalid="ignore")
@@ -172,7 +178,7 @@ def _forward(
 def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
     """Return the gradients by folded queries, by folded keys and by values, by head."""
     query, key, value = tiling.heads_of(call)
-    by_query = np.zeros_like(query)
+    by_query, powers = np.zeros_like(query), tiling.powers_for(call)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         output, peaks, totals = _forward(call, query, key, value)
         upstream = upstream / totals  # so that exponentials may stand for weights
@@ -183,12 +189,13 @@ def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
         by_key, by_value = np.zeros_like(key), np.zeros_like(value)
         for heads, rows in some_tiles:
             q = call.rule.fold_query(query[heads, rows], call.shape[-1])
+            exponents = q * powers.unit
             for keys in tiling.key_slices(call, rows):
-                exps = tiling.tile_scores(call, q, key[heads, keys])
+                exps = tiling.tile_scores(call, exponents, key[heads, keys])
                 slope = call.rule.cap_slope(exps)
                 tiling.hide_in_tile(call, exps, heads, rows, keys)
                 exps -= peaks[heads, rows]
-                np.exp(exps, out=exps)
+                powers.of(exps, out=exps)
                 by_scores = scratch("by_scores", exps.shape, exps.dtype)
                 np.matmul(upstream[heads, rows], value[heads, keys].mT, out=by_scores)
                 by_scores -= mean_use[heads, rows]

@@ -93,7 +93,7 @@ def causal_tiles(visible: np.ndarray, skipped: np.ndarray) -> Figure:
     rows, columns = visible.shape
     axes.set(xlabel="block of keys", xlim=(0.5, columns + 0.5), xticks=range(1, columns + 1))
     axes.set(ylabel="block of queries", ylim=(rows + 0.5, 0.5), yticks=range(1, rows + 1))
-    axes.set_aspect("equal")
+    axes.set_aspect(columns / rows)  # as many keys as queries
     axes.grid(visible=False)
     return figure
 

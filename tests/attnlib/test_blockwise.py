@@ -45,9 +45,28 @@ ROOT = Path(__file__).parents[2]
 NUMBERS = {"default": None, "sharp": 9.0}
 
 
-@pytest.fixture(params=[1, 2, 3], ids=lambda side: f"tiles of {side}")
+def use(monkeypatch, *, queries=None, keys=None, powers=None):
+    """Cut into other tiles than usual, or exponentiate as another machine might."""
+    if queries:
+        monkeypatch.setattr(_tiles, "QUERIES", queries)
+        monkeypatch.setattr(_tiles, "KEYS", keys)
+    if powers:
+        monkeypatch.setattr(_tiles, "fast_powers", lambda _dtype: powers)
+
+
+POWERS = {"of e": _tiles.OF_E, "of two": _tiles.OF_TWO}
+SMALL = {"1 x 2": (1, 2, "of two"), "2 x 1": (2, 1, "of e"), "3 x 3": (3, 3, "of two")}
+
+
+@pytest.fixture(params=SMALL, ids=lambda name: f"tiles of {name}")
 def small_tiles(request, monkeypatch):
-    monkeypatch.setattr(_tiles, "SIDE", request.param)
+    queries, keys, powers = SMALL[request.param]
+    use(monkeypatch, queries=queries, keys=keys, powers=POWERS[powers])
+
+
+@pytest.fixture(params=POWERS)
+def powers(request, monkeypatch):
+    use(monkeypatch, powers=POWERS[request.param])
 
 
 @pytest.fixture(params=[2, 3], ids=lambda n: f"{n} threads")
@@ -131,6 +150,7 @@ def test_every_rule_and_mask_as_in_dense_attention(name, masked):
         assert_allclose(got.gains[gain], wanted, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.usefixtures("powers")
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("scale", [None, 4.0])
 def test_floating_types_are_kept_and_short_ones_computed_in_float32(dtype, scale):
@@ -201,6 +221,7 @@ def test_calibrated_scores_need_no_maximum(online_tiles):
         ({"q": 1.0, "scale": scaling.soft_cap(50)}, False),
     ],
 )
+@pytest.mark.usefixtures("powers")
 def test_where_the_bound_stops_to_hold(online_tiles, change, online):
     q = np.array([[change["q"]]], np.float32)
     k = np.array([[1.0], [-0.5], [0.25], [-1.0]], np.float32)
@@ -221,9 +242,10 @@ def test_values_near_the_ends_of_the_range_are_served_or_refused(size, scale):
         blockwise_attention(q, k, np.full((900, 1), 3.8e35, np.float32))
 
 
+@pytest.mark.usefixtures("powers")
 def test_a_score_far_above_the_first_tile_is_found_out(monkeypatch):
     """The first tile's largest score serves for all tiles until exp overflows."""
-    monkeypatch.setattr(_tiles, "SIDE", 2)
+    use(monkeypatch, queries=2, keys=2)
     scores = np.array(
         [[0.0, 1, 2, 3, 40, 41, 60], [0, 1, 2, 3, 4, 120, 90], [1, 3, 60, 3, 2, 1, 0]]
     )
@@ -245,9 +267,10 @@ def test_the_maximum_is_looked_for_once_where_scores_are_alike(online_tiles):
     assert len(online_tiles) == len(_tiles.tiles(call_of(1, 30, 2000), 1))
     online_tiles.clear()
     blockwise_attention(*arrays, scale=1, attn_mask=np.zeros((30, 1)))
-    assert len(online_tiles) == 4 * len(_tiles.tiles(call_of(1, 30, 2000), 1))
+    assert len(online_tiles) == 8 * len(_tiles.tiles(call_of(1, 30, 2000), 1))
 
 
+@pytest.mark.usefixtures("powers")
 def test_small_values_beside_large_ones_are_not_lost():
     """Without a maximum exp(-36) would take a value of 1e-30 below the least float32."""
     q, k = np.full((2, 1, 1), 6, np.float32), np.full((2, 5, 1), -6, np.float32)
@@ -344,16 +367,16 @@ def call_of(n_heads, n_queries, n_keys):
 @pytest.mark.parametrize(
     ("sizes", "n_threads", "heads", "rows"),
     [
-        # heads, queries, keys -> heads and queries of the first tile; SIDE is 10
+        # heads, queries, keys -> heads and queries of the first tile of 10 x 10
         ((1, 100, 100), 1, 1, 10),
         ((1, 10, 100), 1, 1, 10),
         ((1, 9, 100), 1, 1, 9),
         ((1, 9, 100), 2, 1, 5),
-        ((3, 4, 100), 2, 1, 4),
+        ((3, 4, 100), 2, 2, 4),  # 2 * 4 * 10 scores at a time
         ((7, 5, 4), 1, 5, 5),  # 5 * 5 * 4 scores fill a tile
         ((7, 5, 4), 2, 4, 5),  # but both threads get something
         ((7, 5, 5), 1, 4, 5),
-        ((7, 5, 25), 1, 1, 5),
+        ((7, 5, 25), 1, 2, 5),
         ((7, 10, 10), 1, 1, 10),
         ((7, 10, 1), 1, 7, 10),
         ((7, 11, 1), 1, 1, 10),
@@ -364,7 +387,7 @@ def call_of(n_heads, n_queries, n_keys):
     ids=str,
 )
 def test_tiles(monkeypatch, sizes, n_threads, heads, rows):
-    monkeypatch.setattr(_tiles, "SIDE", 10)
+    use(monkeypatch, queries=10, keys=10)
     tiles = _tiles.tiles(call_of(*sizes), n_threads)
     assert tiles[0] == (slice(0, heads), slice(0, rows))
     times = np.zeros(sizes[:2], int)
@@ -385,7 +408,7 @@ def test_small_calls_are_not_shared_out(monkeypatch):
 
 
 def test_keys_are_cut_and_later_ones_left_out(monkeypatch):
-    monkeypatch.setattr(_tiles, "SIDE", 10)
+    use(monkeypatch, queries=10, keys=10)
     call = call_of(1, 30, 25)
     assert list(_tiles.key_slices(call, slice(0, 5))) == [
         slice(0, 10),
@@ -406,6 +429,62 @@ def test_lengths_and_magnitudes():
     assert _tiles._largest(np.array([-0.25, -0.125])) == 0.25
     assert _tiles._largest(np.array([0.25, 0.125])) == 0.25
     assert _tiles._largest(np.zeros(0)) == 0
+
+
+# --- powers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("known", "powers"),
+    [
+        ({"exp2": {"ff": {"current": "X86_V4"}}}, "of two"),
+        ({"exp2": {"ff": {"current": "AVX512_SKX"}, "dd": {"current": "baseline"}}}, "of two"),
+        ({"exp2": {"ff": {"current": "baseline(X86_V2)"}}}, "of e"),
+        ({"exp2": {"dd": {"current": "X86_V4"}}}, "of e"),
+        ({}, "of e"),
+    ],
+)
+def test_powers_of_two_are_used_where_numpy_has_instructions_for_them(monkeypatch, known, powers):
+    monkeypatch.setattr(_tiles, "opt_func_info", lambda **_: known)
+    assert _tiles.fast_powers.__wrapped__(np.dtype(np.float32)) is POWERS[powers]
+
+
+def test_numpy_tells_what_it_has():
+    known = _tiles.opt_func_info(func_name="^exp2$")
+    assert _tiles.fast_powers(np.dtype(np.float32)) in POWERS.values()
+    assert all("current" in each for each in known.get("exp2", {}).values())
+
+
+@pytest.mark.parametrize(
+    ("size", "options", "powers"),
+    [
+        (1.0, {}, "of two"),
+        (1.0, {"attn_mask": np.ones((3, 3), bool)}, "of two"),
+        (1.0, {"attn_mask": np.zeros((3, 3))}, "of e"),
+        (1.0, {"scale": scaling.soft_cap(50)}, "of e"),
+        (1.0, {"scale": scaling.query_temperature(2)}, "of e"),
+        (1.0, {"scale": scaling.query_key_norm()}, "of two"),
+        (1e-20, {"scale": 1.1e18}, "of e"),
+        (1e-20, {"scale": 0.9e18}, "of two"),
+        (1e9, {"scale": 0.4}, "of two"),
+        (1e9, {"scale": 0.6}, "of e"),
+    ],
+    ids=str,
+)
+def test_powers_of_two_are_used_where_scores_are_products_of_moderate_size(
+    monkeypatch, size, options, powers
+):
+    use(monkeypatch, powers=_tiles.OF_TWO)
+    q = k = np.full((3, 2), size)
+    call = checked_call(q, k, k, options.get("attn_mask"), False, options.get("scale"))
+    assert _tiles.powers_for(call) is POWERS[powers]
+
+
+@pytest.mark.usefixtures("powers")
+def test_scores_are_served_up_to_the_end_of_the_range():
+    """In units of powers of two they would be beyond it."""
+    q, k = np.full((2, 1), 3e38, np.float32), np.array([[1.0], [-1.0]], np.float32)
+    assert (blockwise_attention(q, k, [[1.0], [2.0]], scale=1) == 1).all()
 
 
 # --- threads -------------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ EQUIVALENT = {
     ],
     "without a query there is no tile, whatever its height": [
         (
-            "_tiles.tiles: min(SIDE, -(-n_queries * n_heads // n_threads)) or 1 -> min(SIDE, "
+            "_tiles.tiles: min(QUERIES, -(-n_queries * n_heads // n_threads)) or 1 -> min(QUERIES, "
             "-(-n_queries * n_heads // n_threads)) or 2"
         ),
     ],
