@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 import attnlib
 from attnbook import sweeps
-from benchmarks import floor, memory, models, peers
+from benchmarks import apart, floor, memory, models, peers
 from benchmarks.report import LENGTHS
 from benchmarks.timing import Pace, interleave, medians, ratio
 
@@ -24,6 +25,8 @@ SHAPES = {"128": (1, 8, 128, WIDTH), "512": (1, 8, 512, WIDTH)} | {
 SCALES = {"calibrated": None, "online": 1.0}
 """Components have variance one: the default scale makes scores of standard deviation one; with
 scale 1 that is √d_k, too much for the bound that spares the search for the largest score."""
+SHORT = "128"
+"""The length at which a call is so short that the contestants need processes of their own."""
 GROUPS = {"calibrated": "forward, calibrated scores", "online": "forward, large scores"}
 ABLATION = Path(__file__).resolve().parent.parent / "data" / "ablation.json"
 SAMPLER_WIDTH = 16384
@@ -84,17 +87,30 @@ def line_of(times: Mapping[str, np.ndarray]) -> str:
     return ", ".join(f"{name} {1e3 * value:.3g} ms" for name, value in medians(times).items())
 
 
+def contestant(name: str, inputs: str, n: str) -> Callable[[], Any]:
+    """Return what runs one contestant, or the floor, on the inputs of a case."""
+    given = arrays(SHAPES[n], 3, seed=int(n))
+    if name == "floor":
+        return floor.forward(*given)
+    return peers.FORWARD[name](given, SCALES[inputs])
+
+
 def forward(plan: Plan, say: Say) -> Outcome:
     """Compare the output's time with the peers', for calibrated and for large scores."""
     records, tables = {}, {group: {} for group in GROUPS.values()}
-    for inputs, scale in SCALES.items():
-        for n, shape in SHAPES.items():
-            given = arrays(shape, 3, seed=int(n))
-            work = {name: make(given, scale) for name, make in peers.FORWARD.items()}
-            work["floor"] = floor.forward(*given)
-            times = interleave(work, plan.pace)
+    for inputs in SCALES:
+        for n in SHAPES:
+            work = {
+                name: partial(contestant, name, inputs, n) for name in (*peers.FORWARD, "floor")
+            }
+            if n == SHORT:
+                times = apart.interleave(work, plan.pace)
+            else:
+                times = interleave({name: make() for name, make in work.items()}, plan.pace)
             say(f"forward, {inputs}, n = {n}: {line_of(times)}")
             records[f"forward-{inputs}-{n}"] = compared(times, "attnlib", "PyTorch", "floor")
+            if inputs == "calibrated" and n != SHORT:
+                records[f"loop-{n}"] = compared(times, "attnlib", "floor", None)
             tables[GROUPS[inputs]][LENGTHS[n]] = relative(times, "PyTorch")
     return Outcome(records, {"peers": tables})
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("numpy", "scipy", "torch", "jax", "jaxlib")
+LIBRARIES = ("numpy", "scipy", "torch", "jax", "jaxlib", "onnxruntime")
 
 
 def processor() -> str:

@@ -13,10 +13,13 @@ from typing import Any
 
 import jax
 import numpy as np
+import onnxruntime
 import torch
+from onnx import TensorProto, helper
 from scipy.special import softmax as scipy_softmax
 
 import attnlib
+from benchmarks.threads import CORES
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 Work = Callable[[], Any]
@@ -74,6 +77,43 @@ def jax_attention(arrays: Arrays, scale: float | None) -> Work:
     return lambda: jax.block_until_ready(compiled(*inputs))
 
 
+def _onnx_session(heads: int, scale: float) -> onnxruntime.InferenceSession:
+    """Return a session whose model is one node of attention."""
+    whole = {
+        name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * 3)
+        for name in ("query", "key", "value", "output")
+    }
+    names = list(whole)
+    node = helper.make_node(
+        *("MultiHeadAttention", names[:3], names[3:]),
+        domain="com.microsoft",
+        num_heads=heads,
+        scale=scale,
+    )
+    inputs, outputs = ([whole[name] for name in some] for some in (names[:3], names[3:]))
+    model = helper.make_model(
+        helper.make_graph([node], "attention", inputs, outputs),
+        opset_imports=[helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("", 20)],
+        ir_version=10,
+    )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = CORES, 1
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def onnx_attention(arrays: Arrays, scale: float | None) -> Work:
+    """Run ONNX Runtime's attention, which takes the heads of a token side by side."""
+    batch, heads, n, width = arrays[0].shape
+    session = _onnx_session(heads, 1 / math.sqrt(width) if scale is None else scale)
+    given = {
+        name: _heads_second(array).reshape(batch, n, heads * width)
+        for name, array in zip(("query", "key", "value"), arrays, strict=True)
+    }
+    return lambda: session.run(None, given)[0]
+
+
 def own_gradient(vjp: Callable[..., Any]) -> Callable[[Arrays, np.ndarray], Work]:
     """Run an attention of this package forward and backward."""
     return lambda arrays, upstream: lambda: vjp(*arrays, upstream)
@@ -110,6 +150,7 @@ FORWARD = {
     "attnlib, dense": own(attnlib.scaled_dot_product_attention),  # as the chapters use it
     "PyTorch": pytorch,
     "JAX": jax_attention,
+    "ONNX Runtime": onnx_attention,
     "SciPy softmax": scipy,
     "textbook": textbook,
 }

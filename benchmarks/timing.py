@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,23 +44,20 @@ def rounds_within(pace: Pace, seconds_a_round: float) -> int:
     return min(max(fitting, pace.least), pace.most)
 
 
-def interleave(
-    contestants: Mapping[str, Callable[[], Any]],
-    pace: Pace,
+def turn(
+    function: Callable[[], Any],
     *,
     clock: Callable[[], float] = time.perf_counter,
     settle: Callable[[], None] = rest,
-) -> dict[str, np.ndarray]:
-    """Time functions in turn: A B C, A B C, and so on; return seconds by name, one for each round.
+) -> float:
+    """Take a turn, and return the seconds of a call.
 
-    A turn is a rest, a stretch of calls that is not timed and one that is: as many calls as begin
-    within its time, at least one, and their mean counts. The first round warms up (first calls
-    compile and allocate), shows how long a round takes, and is dropped. A function has to return
-    only when its work is done. Tests give a clock and a way to settle of their own.
+    It is a rest, a stretch of calls that is not timed and one that is: as many calls as begin
+    within its time, at least one, and their mean counts. A function has to return only when its
+    work is done.
     """
 
-    def stretch(function: Callable[[], Any]) -> float:
-        """Call a function again and again, and return the seconds of a call."""
+    def stretch() -> float:
         start, calls, passed = clock(), 0, 0.0
         while calls == 0 or passed < STRETCH:
             function()
@@ -67,19 +65,44 @@ def interleave(
             passed = clock() - start
         return passed / calls
 
-    def turn(function: Callable[[], Any]) -> float:
-        settle()
-        stretch(function)
-        return stretch(function)
+    settle()
+    stretch()
+    return stretch()
 
+
+def alternate(
+    turns: Mapping[str, Callable[[], float]],
+    pace: Pace,
+    *,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, np.ndarray]:
+    """Take turns: A B C, A B C, and so on; return seconds by name, one for each round.
+
+    The first round warms up, shows how long a round takes, and is dropped.
+    """
+    start = clock()
+    for take in turns.values():
+        take()
+    rounds = rounds_within(pace, clock() - start)
+    table = [[take() for take in turns.values()] for _ in range(rounds)]
+    return dict(zip(turns, np.array(table).T, strict=True))
+
+
+def interleave(
+    contestants: Mapping[str, Callable[[], Any]],
+    pace: Pace,
+    *,
+    clock: Callable[[], float] = time.perf_counter,
+    settle: Callable[[], None] = rest,
+) -> dict[str, np.ndarray]:
+    """Time functions in turn, in this process. Tests give a clock and a rest of their own."""
     for function in contestants.values():  # the first call may take a compiler's time
         function()
-    start = clock()
-    for function in contestants.values():
-        turn(function)
-    rounds = rounds_within(pace, clock() - start)
-    table = [[turn(function) for function in contestants.values()] for _ in range(rounds)]
-    return dict(zip(contestants, np.array(table).T, strict=True))
+    turns = {
+        name: partial(turn, function, clock=clock, settle=settle)
+        for name, function in contestants.items()
+    }
+    return alternate(turns, pace, clock=clock)
 
 
 def medians(times: Mapping[str, np.ndarray]) -> dict[str, float]:

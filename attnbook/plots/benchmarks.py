@@ -11,9 +11,9 @@ from attnbook.plots import style
 _MARKS = [
     {"color": color, "marker": marker, "ms": size, "mew": 2, "linestyle": "none"}
     for color, marker, size in zip(
-        (*[style.PALETTE["fourth"]] * 2, *style.GRAYS[1:], style.GRAYS[0]),
-        "sD^ov|",
-        [7] * 5 + [12],
+        (*[style.PALETTE["fourth"]] * 2, style.GRAYS[1], *style.GRAYS[1:], style.GRAYS[0]),
+        "sD^Pov|",
+        [7] * 6 + [12],
         strict=True,
     )
 ]
