@@ -9,16 +9,28 @@ import ast
 import copy
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import figure_report, grading_report, missed, report, site_report, timing
+from benchmarks import (
+    apart,
+    figure_report,
+    floor,
+    grading_report,
+    missed,
+    report,
+    site_report,
+    timing,
+)
 from benchmarks import figures as measured
 from tests.book.notebooks import ROOT, read, shown_as
 
@@ -298,6 +310,11 @@ def stepping(steps: list[float]) -> Callable[[], float]:
     return lambda: next(shown)
 
 
+def note_process(path: Path) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{os.getpid()}\n")
+
+
 class TestInterleaving:
     def test_turns_alternate_and_only_the_second_stretch_of_a_turn_is_timed(self) -> None:
         events: list[str] = []
@@ -354,6 +371,21 @@ class TestInterleaving:
             {"a": lambda: None}, timing.Pace(24, 1, 9), clock=clock, settle=lambda: None
         )
         assert times["a"].tolist() == [2, 4, 6]
+
+    def test_contestants_may_have_processes_of_their_own(self, tmp_path: Path) -> None:
+        notes = {name: tmp_path / name for name in "ab"}
+        makers = {name: partial(partial, note_process, path) for name, path in notes.items()}
+        times = apart.interleave(makers, timing.Pace(seconds=0, least=2, most=9))
+        assert {name: values.shape for name, values in times.items()} == {"a": (2,), "b": (2,)}
+        assert min(values.min() for values in times.values()) > 0
+        found = [set(path.read_text(encoding="utf-8").split()) for path in notes.values()]
+        assert [len(processes) for processes in found] == [1, 1]
+        assert len({str(os.getpid()), *found[0], *found[1]}) == 3
+
+    def test_the_floor_is_the_fastest_loop(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        seconds = {min: [5.0, 3.0], max: [2.0, 9.0], sum: [4.0, 2.5]}
+        monkeypatch.setattr(floor.timeit, "repeat", lambda work, **_: seconds[work])
+        assert floor.fastest(seconds) is max
 
     def test_ratios_are_of_medians_and_quartiles_of_rounds(self) -> None:
         times = {"a": np.array([1.0, 2, 9, 4, 5]), "b": np.array([2.0, 2, 3, 1, 10])}
