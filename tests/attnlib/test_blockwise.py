@@ -464,7 +464,7 @@ def test_numpy_tells_what_it_has():
         (1.0, {"scale": scaling.soft_cap(50)}, "of e"),
         (1.0, {"scale": scaling.query_temperature(2)}, "of e"),
         (1.0, {"scale": scaling.query_key_norm()}, "of two"),
-        (1e-20, {"scale": 1.1e18}, "of e"),
+        (1e-20, {"scale": 1e18}, "of e"),
         (1e-20, {"scale": 0.9e18}, "of two"),
         (1e9, {"scale": 0.4}, "of two"),
         (1e9, {"scale": 0.6}, "of e"),
