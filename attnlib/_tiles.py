@@ -40,7 +40,7 @@ MODERATE = 1e18
 def fast_powers(dtype: np.dtype) -> Powers:
     """Return the powers that NumPy computes fastest on this processor.
 
-    Where it has vector instructions for powers of two, they take two thirds of the time.
+    Where it has vector instructions for powers of two, those need the fewest operations.
     """
     known = opt_func_info(func_name="^exp2$").get("exp2", {}).get(2 * dtype.char, {})
     return OF_E if known.get("current", "baseline").startswith("baseline") else OF_TWO
