@@ -140,8 +140,13 @@ def visit(
         if not request.url.startswith(local):
             seen.foreign.append(request.url)
 
+    def miss(request) -> None:
+        # what is fetched ahead is given up when its page is left
+        if (request.resource_type, request.failure) != ("fetch", "net::ERR_ABORTED"):
+            seen.errors.append(f"not loaded: {request.url}")
+
     seen.page.on("request", note)
-    seen.page.on("requestfailed", lambda request: seen.errors.append(f"not loaded: {request.url}"))
+    seen.page.on("requestfailed", miss)
     seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
     seen.page.on(
         "console", lambda said: seen.errors.append(said.text) if said.type == "error" else None
