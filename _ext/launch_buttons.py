@@ -32,6 +32,7 @@ from tools import practice, reader
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
 
 LOGGER = logging.getLogger(__name__)
@@ -213,7 +214,7 @@ def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], 
     return plain, exercises
 
 
-def make_notebooks(app: Sphinx) -> None:
+def make_notebooks(app: Sphinx, _env: BuildEnvironment, _pages: list[str]) -> None:
     """Make all notebooks, and write those for practice, which pages link as files."""
     root = Path(app.srcdir)
     repository, _branch = source(app.config)
@@ -230,15 +231,25 @@ def make_notebooks(app: Sphinx) -> None:
 def offer_notebooks(
     plain: dict[str, str], exercises: dict[str, str], app: Sphinx, error: Exception | None
 ) -> None:
-    """Put the notebooks beside the pages that offer them."""
+    """Put the notebooks beside the pages that offer them: those that are new, or read anew."""
     if error is not None or app.builder.format != "html":
         return
-    site = Path(app.outdir)
-    plain = reader.with_plots(book_in(Path(app.srcdir)), plain)
+    site, stamp = Path(app.outdir), Path(app.doctreedir) / "offered.json"
+    before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.is_file() else {}
+    after = {
+        name: [hashlib.sha256(text.encode()).hexdigest(), app.env.all_docs[page]]
+        for name, text in plain.items()
+        if (page := f"chapters/{Path(name).stem}") in app.env.all_docs
+    }
     (site / NOTEBOOKS).mkdir(exist_ok=True)
-    for name, text in plain.items():
-        if f"chapters/{Path(name).stem}" in app.env.found_docs:
-            (site / NOTEBOOKS / name).write_text(text, encoding="utf-8")
+    due = {
+        name: plain[name]
+        for name, state in after.items()
+        if state != before.get(name) or not (site / NOTEBOOKS / name).is_file()
+    }
+    for name, text in reader.with_plots(book_in(Path(app.srcdir)), due).items():
+        (site / NOTEBOOKS / name).write_text(text, encoding="utf-8")
+    atomic_write(stamp, json.dumps(after).encode())
     for name, text in exercises.items():
         # Sphinx has copied the file, which may hold what a reader wrote
         if linked := app.env.dlfiles.get(f"{practice.FOLDER}/{name}"):
@@ -250,5 +261,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(LaunchButtons, html=(visit_buttons, None))
     rebuild_when_changed(app, "html", __file__)
     app.connect("doctree-resolved", add_buttons)
-    app.connect("builder-inited", make_notebooks)
+    # after _ext.execution has begun: what takes seconds is done while the cells run
+    app.connect("env-before-read-docs", make_notebooks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

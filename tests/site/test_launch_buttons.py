@@ -10,6 +10,7 @@ import sys
 import zipfile
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import nbformat
@@ -191,6 +192,28 @@ def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path
     assert f'REPOSITORY = "{ADDRESS}"' in offered_cell(tmp_path)
     assert not published["chapters/summary"].select("nav.launch-buttons")
     assert not any("mybinder" in str(page) or "colab" in str(page) for page in at_home.values())
+
+
+def test_a_notebook_is_offered_anew_when_it_or_its_page_has_changed(tmp_path: Path) -> None:
+    env = SimpleNamespace(all_docs={"chapters/01_puzzle": 1}, dlfiles={})
+    html = SimpleNamespace(format="html")
+    app = SimpleNamespace(outdir=tmp_path, doctreedir=tmp_path, srcdir=ROOT, builder=html, env=env)
+    path = tmp_path / "notebooks" / "01_puzzle.ipynb"
+
+    def offered(text: str) -> str:
+        notebooks = {path.name: nbformat.writes(notebook(text))}
+        launch_buttons.offer_notebooks(notebooks, {}, app, None)
+        return path.read_text(encoding="utf-8")
+
+    assert "# One" in offered("# One")
+    path.write_text("kept", encoding="utf-8")
+    assert offered("# One") == "kept"
+    assert "# Two" in offered("# Two")
+    path.write_text("kept", encoding="utf-8")
+    env.all_docs["chapters/01_puzzle"] = 2  # read again, so that its plots may be others
+    assert "# Two" in offered("# Two")
+    path.unlink()
+    assert "# Two" in offered("# Two")
 
 
 def test_what_a_reader_answered_stays_and_is_not_on_the_site(tmp_path: Path) -> None:
