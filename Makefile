@@ -12,6 +12,12 @@ INSTALL := -m pip install --disable-pip-version-check --quiet
 PIP := $(RUN) $(INSTALL)
 NEW_ENOUGH := $(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('Python 3.11 or newer is needed, and $(PYTHON) is ' + sys.version.split()[0] + '. Name another one: make PYTHON=python3.12 ...')"
 
+# What building takes, a line each: the extra `all` and the group `site`.
+SITE_NAMES := "import tomllib; it = tomllib.load(open('pyproject.toml', 'rb')); \
+	print(*it['project']['optional-dependencies']['all'], *it['dependency-groups']['site'], sep='\n')"
+# Images of containers often forbid Python to keep what it compiled, and each kernel would do it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # In a container one is root, which JupyterLab refuses unless it is told so.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -37,7 +43,7 @@ LIGHTHOUSE := .lighthouse
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-book: $(VENV)/.book $(LIVE)/.tried ## build the site in _build/html
+book: $(VENV)/.site $(LIVE)/.tried ## build the site in _build/html
 	$(BIN)/jupyter-book build -n -W --keep-going .
 	@echo "Open $(CURDIR)/_build/html/index.html"
 
@@ -72,20 +78,20 @@ serve: $(VENV)/.book ## preview in the browser that follows your edits
 		--re-ignore "__pycache__|\.ipynb_checkpoints" \
 		--open-browser --port 0 . _build/preview
 
-lab: practice notebooks ## the notebooks in JupyterLab; ARGS=... for JupyterLab itself
+lab: $(VENV)/.book practice notebooks ## the notebooks in JupyterLab; ARGS=... for JupyterLab itself
 	$(BIN)/jupyter-lab --ServerApp.root_dir="$(CURDIR)" $(AS_ROOT) $(ARGS) notebooks/index.ipynb
 
-numbers: $(VENV)/.book ## run the notebooks, rewrite numbers that moved; ARGS=--check only says which
+numbers: $(VENV)/.site ## run the notebooks, rewrite numbers that moved; ARGS=--check only says which
 	$(RUN) -m book.numbers $(ARGS)
 
-practice: $(VENV)/.book ## write the practice notebooks in practice/, except those you worked in
+practice: $(VENV)/.site ## write the practice notebooks in practice/, except those you worked in
 	$(RUN) tools/practice.py
 
-notebooks: $(VENV)/.book ## write the readers' notebooks in notebooks/, except those you worked in
+notebooks: $(VENV)/.site ## write the readers' notebooks in notebooks/, except those you worked in
 	$(RUN) tools/reader.py
 
 # The same threads for every process: results do not depend on how many run at a time.
-sweep: $(VENV)/.book ## train everything behind the table of the ablation anew, about half an hour
+sweep: $(VENV)/.site ## train everything behind the table of the ablation anew, about half an hour
 	OPENBLAS_NUM_THREADS=1 $(RUN) tools/sweep.py $(ARGS)
 
 sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats two runs
@@ -115,11 +121,17 @@ clean: ## remove what was built; the environment stays
 	$(PYTHON) -c "import shutil; shutil.rmtree('_build', ignore_errors=True)"
 
 # The stamps say for which pins the environment was filled, so that a second run installs nothing.
-$(VENV)/.book: requirements.txt pyproject.toml
+# Python compiles what is used when it is first imported, which is less than half of what pip would.
+$(VENV)/.site: requirements.txt pyproject.toml
 	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -r requirements.txt
+	$(RUN) -c $(SITE_NAMES) > $(VENV)/site.txt
+	$(PIP) --no-compile -c requirements.txt -r $(VENV)/site.txt
 	$(PIP) --no-deps -e .
+	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
+
+$(VENV)/.book: $(VENV)/.site
+	$(PIP) --no-compile -r requirements.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 $(LIVE)/.tried: live/requirements.txt tools/live.py
@@ -128,7 +140,7 @@ $(LIVE)/.tried: live/requirements.txt tools/live.py
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 # What drives a browser, writes PDFs and is no part of the site; the list of the tests has the versions.
-$(VENV)/.browser: $(VENV)/.book requirements-dev.txt
+$(VENV)/.browser: $(VENV)/.site requirements-dev.txt
 	$(PIP) -c requirements-dev.txt pikepdf playwright pypdf
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 

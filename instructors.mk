@@ -36,7 +36,7 @@ chapter: export CHAPTER_AFTER = $(AFTER)
 chapter: $(TEST)/.ready ## begin a chapter: NAME=..., and AFTER=... to say where
 	@$(TEST_RUN) tools/chapter.py "$$CHAPTER_NAME" "$$CHAPTER_AFTER"
 
-sizes: $(VENV)/.book ## how large the book is: program, tests, cells, imports
+sizes: $(VENV)/.site ## how large the book is: program, tests, cells, imports
 	@$(RUN) tools/sizes.py
 
 lint: $(TEST)/.ready ## check code and notebooks
@@ -59,7 +59,7 @@ lock: $(VENV)/.book ## write the pinned versions anew
 	$(COMPILE) --group bench -c requirements.txt -o requirements-bench.txt pyproject.toml
 	sed -i.all -E '/^(cuda|nvidia|triton)/d' requirements-bench.txt && rm requirements-bench.txt.all
 
-sphinx: $(VENV)/.book $(SPHINX)/.ready ## build the site with the newest Sphinx and without Jupyter Book: _build/sphinx
+sphinx: $(VENV)/.site $(SPHINX)/.ready ## build the site with the newest Sphinx and without Jupyter Book: _build/sphinx
 	$(BIN)/jupyter-book config sphinx .
 	$(RUN) tools/plain_sphinx.py
 	$(SPHINX_RUN) -m sphinx -n -W --keep-going -q . _build/sphinx
@@ -73,12 +73,12 @@ package-check: $(PACKAGE)/.ready ## build the package and try it where nothing e
 
 # What students get who are to run the book, and not to read the solutions of problem sets.
 students: export STUDENTS_OUT = $(OUT)
-students: $(VENV)/.book ## write a copy of the repository without grading and tests: OUT=...
+students: $(VENV)/.site ## write a copy of the repository without grading and tests: OUT=...
 	@$(RUN) tools/students.py "$$STUDENTS_OUT"
 
 question: export QUESTION_FROM = $(FROM)
 question: export QUESTION_NAME = $(NAME)
-question: $(VENV)/.book ## begin a problem set with an exercise of the book: FROM=spread NAME=...
+question: $(VENV)/.site ## begin a problem set with an exercise of the book: FROM=spread NAME=...
 	@$(RUN) tools/question.py "$$QUESTION_FROM" "$$QUESTION_NAME"
 
 problem-sets: $(GRADING)/.ready ## write the problem sets as students get them to grading/release

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from importlib.metadata import packages_distributions
+import tomllib
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import nbformat
@@ -17,9 +18,10 @@ from tests.book.notebooks import ROOT, code, notebook
 from tests.book.test_pins import makefile, pins
 from tools import imports, repository, students
 
-# What the commands of the Makefile run; notebooks become text in the environment of the tests.
+# What the commands of the Makefile run; the environment of the tests turns notebooks into text, and
+# compares their outputs.
 READERS = ("attnbook/", "attnlib/", "book/", "_ext/", "tools/")
-ELSEWHERE = {"jupytext", "torch"}
+ELSEWHERE = {"jupytext", "nbval", "pytest", "torch"}
 
 
 def test_the_folders_import_one_another_as_drawn() -> None:
@@ -28,14 +30,38 @@ def test_the_folders_import_one_another_as_drawn() -> None:
     assert [other for folder, other in imports.real() if folder == "attnlib"] == []
 
 
-def test_readers_install_what_their_commands_import() -> None:
+def closure(lines: list[str]) -> set[str]:
+    """Return what is installed when this is asked for, on this machine."""
+    there, waiting = set(), [(Requirement(line), "") for line in lines]
+    while waiting:
+        asked, extra = waiting.pop()
+        name = canonicalize_name(asked.name)
+        if asked.marker is not None and not asked.marker.evaluate({"extra": extra}):
+            continue
+        for wanted in {"", *asked.extras}:
+            if (name, wanted) not in there:
+                there.add((name, wanted))
+                waiting += [(Requirement(line), wanted) for line in requires(name) or ()]
+    return {name for name, _ in there}
+
+
+def test_what_building_takes_is_a_part_of_what_is_pinned() -> None:
+    there = closure(["jupyter-book", "numpy", "anywidget"])
+    listed = pins((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    assert {"sphinx", "ipykernel", "markupsafe"} <= there
+    assert there <= {canonicalize_name(Requirement(line).name) for line in listed}
+    assert not there & {"jupyterlab", "nbval", "pytest", "sphinx-autobuild"}
+
+
+def test_building_installs_what_the_commands_import() -> None:
     names = [
         name
         for name in students.chosen(repository.files(new=True))
         if name.startswith(READERS) and name.endswith(".py")
     ]
-    listed = pins((ROOT / "requirements.txt").read_text(encoding="utf-8"))
-    there = {canonicalize_name(Requirement(line).name) for line in listed}
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extra = asked["project"]["optional-dependencies"]["all"]
+    there = closure([*extra, *asked["dependency-groups"]["site"]])
     ours = {name.partition("/")[0] for name in repository.files(new=True)}
     packages = packages_distributions()
     beside = {

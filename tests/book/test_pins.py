@@ -177,9 +177,10 @@ def test_readers_get_three_extensions_of_jupyterlab(name: str) -> None:
 def test_readers_and_tests_have_an_environment_each() -> None:
     """So what only tests install is in no JupyterLab of a reader, nor on a reader's disk."""
     readers = ("lab", "downloads", "slides", "clip", "serve", "numbers")
-    for targets, own, name in (
-        (readers, "VENV", "requirements.txt"),
-        (("test", "lint"), "TEST", "requirements-dev.txt"),
+    for targets, own, lists in (
+        (("book",), "VENV", {"new/site.txt"}),
+        (readers, "VENV", {"new/site.txt", "requirements.txt"}),
+        (("test", "lint"), "TEST", {"requirements-dev.txt"}),
     ):
         folders = {"VENV": "other", "TEST": "another", own: "new"}
         said = run(
@@ -191,7 +192,7 @@ def test_readers_and_tests_have_an_environment_each() -> None:
             *(f"{key}={value}" for key, value in folders.items()),
         )
         assert set(re.findall(r"\S+(?=/bin/)", said)) == {"new"}
-        assert set(re.findall(r" -r (\S+)", said)) == {name}
+        assert set(re.findall(r" -r (\S+)", said)) == lists
 
 
 def test_more_extensions_are_noticed() -> None:
