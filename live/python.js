@@ -25,7 +25,7 @@ const open = (base, onProgress, fail) => {
   };
 
   worker.onmessage = hear;
-  worker.onerror = ({ message }) => fail(message || "Python could not be loaded.");
+  worker.onerror = ({ message }) => fail(message || "Python could not be loaded, which takes a connection the first time.");
   const ready = ask({ start: String(base) });
   ready.catch(() => {}); // whoever waits for it is told
   return { ready, ask, end };

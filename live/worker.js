@@ -42,6 +42,6 @@ addEventListener("message", async ({ data: { start, id, run: cell } }) => {
     const run = await ready;
     postMessage({ id, ...(cell && JSON.parse(run(...cell))) });
   } catch (error) {
-    postMessage({ id, failed: `Python could not be loaded (${error.message ?? error}).` });
+    postMessage({ id, failed: `Python could not be loaded, which takes a connection the first time (${error.message ?? error}).` });
   }
 });

@@ -26,6 +26,8 @@ SOURCE = Path(__file__).with_name("worker.js")
 WORKER, MANIFEST = "service-worker.js", "book.webmanifest"
 PYTHON, CARDS = "_python", "_cards"
 """Folders: what runs cells, and pictures that no page shows."""
+SHORT_NAME = "Why √dₖ"
+"""What fits below an icon."""
 LARGE = 1_000_000
 """As many bytes are not loaded before a reader asks for them."""
 SHOWN = {".css", ".html", ".js", ".json", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
@@ -82,7 +84,8 @@ def manifest(title: str, language: str) -> str:
         {"src": "_static/favicon.svg", "type": "image/svg+xml", "sizes": "any"},
         {"src": "_static/apple-touch-icon.png", "type": "image/png", "sizes": "180x180"},
     ]
-    said = {"name": title, "lang": language, "start_url": ".", "scope": ".", "icons": icons}
+    said = {"name": title, "short_name": SHORT_NAME, "lang": language, "icons": icons}
+    said |= {"start_url": ".", "scope": "."}
     look = {"display": "standalone", "background_color": ground, "theme_color": ground}
     return json.dumps(said | look, ensure_ascii=False, indent=2)
 

@@ -87,8 +87,14 @@ const answered = async (event, path) => {
     return answer;
   } catch (error) {
     if (kept) return kept;
-    throw error;
+    return notHere(request, error);
   }
+};
+
+/** Show a page that says so when a page is not kept. */
+const notHere = (request, error) => {
+  if (request.mode === "navigate") return Response.redirect("404.html");
+  throw error;
 };
 
 /** A site that has no such worker any more gets rid of this one. */
@@ -102,7 +108,10 @@ const leaveIfGone = async () => {
 addEventListener("fetch", (event) => {
   const { request } = event;
   const path = request.url.startsWith(registration.scope) ? pathOf(request.url) : "";
-  if (request.method !== "GET" || request.headers.has("range") || !Object.hasOwn(DIGESTS, path)) return;
-  event.respondWith(answered(event, path));
+  if (request.method !== "GET" || request.headers.has("range")) return;
+  if (Object.hasOwn(DIGESTS, path)) event.respondWith(answered(event, path));
+  else if (request.mode === "navigate") {
+    event.respondWith(fetch(request).catch((error) => notHere(request, error)));
+  }
   if (request.mode === "navigate") event.waitUntil(leaveIfGone().catch(() => {}));
 });

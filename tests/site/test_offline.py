@@ -307,6 +307,22 @@ class TestWithoutAConnection:
         assert len(bring_to_life(page)) > 1000
         assert faults == []
 
+    @pytest.mark.parametrize(
+        "name", ["chapters/deep/nowhere.html", "not-kept.pdf", "index.html.md"]
+    )
+    def test_what_is_not_kept_is_not_here(
+        self, context: BrowserContext, host: Host, copy: Path, name: str
+    ) -> None:
+        (copy / "not-kept.pdf").write_bytes(b"%PDF")
+        offline.write(copy)
+        page = opened(context, host.serve(copy))
+        assert page.goto(f"{host.address}/nowhere.html").status == 404, "as the server says"
+        host.stop()
+        page.goto(f"{host.address}/{name}")
+        assert shown(page) == heading(copy / "404.html")
+        page.get_by_role("link", name="the beginning").click()
+        assert shown(page) == heading(copy / "index.html")
+
     def test_what_is_large_is_kept_once_it_was_asked_for(
         self, context: BrowserContext, host: Host, copy: Path
     ) -> None:
@@ -451,6 +467,7 @@ def test_a_browser_can_install_the_book(context: BrowserContext, host: Host, sit
     assert found["url"] == f"{host.address}/{offline.MANIFEST}"
     said = json.loads(found["data"])
     assert said["name"] == yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
+    assert len(said["short_name"]) <= 12
     assert said["display"] == "standalone"
     assert (said["start_url"], said["scope"]) == (".", "."), "in whatever folder it is"
     assert [icon["sizes"] for icon in said["icons"]] == ["any", "180x180"]
