@@ -1,4 +1,4 @@
-"""Measure the built site: Lighthouse, weight, foreign requests, axe-core, scripts off, build time.
+"""Measure the built site: Lighthouse, weight, axe-core, scripts off, steps between pages, builds.
 
 ``make bench-site`` calls this in the environment of the tests, because it needs the built book and
 a Chromium, and installs Lighthouse from ``benchmarks/lighthouse`` first, which nothing else does.
@@ -26,6 +26,7 @@ from benchmarks.files import ROOT, SITE
 from benchmarks.site_build import build_times
 from benchmarks.site_pages import look
 from benchmarks.site_server import serving
+from benchmarks.site_walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -112,7 +113,7 @@ def anew(known: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any
 def measure_build() -> dict[str, Any]:
     """Measure the build alone."""
     machine = {**hardware(), "date": today()}
-    return {"machine": machine, "quick": False, "pages": {}, "build": build_times()}
+    return {"machine": machine, "quick": False, "pages": {}, "walk": None, "build": build_times()}
 
 
 def measure(*, quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
@@ -150,6 +151,10 @@ def measure(*, quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         version = browser.version
         seen = {name: look(browser, server, name, axe / "axe.min.js") for name in [*main, *others]}
+        walked = None
+        if not (quick or only):
+            say("from page to page, and without a connection")
+            walked = walk(browser, server, [*main, *others])
         browser.close()
         scores = summary(records, server.address)
     build = None
@@ -171,6 +176,7 @@ def measure(*, quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
             name: {"chapter": name in main, **scores[name], **seen[name]}
             for name in [*main, *others]
         },
+        "walk": walked,
         "build": build,
     }
 

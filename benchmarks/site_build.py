@@ -41,7 +41,7 @@ def make_book(folder: Path, scratch: Path) -> float:
         "XDG_CACHE_HOME": str(scratch / "cache"),
         "IPYTHONDIR": str(scratch / "ipython"),
     }
-    stamp = f"{sys.prefix}/.book"
+    stamp = f"{sys.prefix}/.site"
     command = ["make", "-C", str(folder), "-o", stamp, "book", f"VENV={sys.prefix}"]
     started = time.perf_counter()
     run = subprocess.run(  # noqa: S603 - our own command

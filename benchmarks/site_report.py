@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from benchmarks import report
 
@@ -26,7 +29,8 @@ NAMES = {
 MOST_KILOBYTES = 250
 BUILD = "build"
 """Under which name the build is among what was measured again."""
-MOST_COLD, MOST_EDITED = 60, 5
+MOST_COLD, MOST_EDITED = 45, 3
+MOST_STEP = 100
 READ = ("text", "maths", "figures", "solutions")
 
 Results = Mapping[str, Any]
@@ -156,6 +160,17 @@ def _build_rows(build: Results) -> Iterable[Row]:
         )
 
 
+def _walk_rows(walk: Results) -> Iterable[Row]:
+    steps = walk["steps"]
+    slow = round(float(np.quantile(steps, 0.95, method="inverted_cdf")))
+    times = f"{slow} ms (median {statistics.median(steps):.0f}, longest {max(steps)})"
+    what = f"from a click to the next page's first paint, 95th percentile of {len(steps)} steps"
+    misses = (times,) if slow > MOST_STEP else ()
+    yield Row(what, times, f"at most {MOST_STEP} ms", misses)
+    lost = tuple(map(short, walk["lost"]))
+    yield Row("pages lost without a connection", f"{len(lost)}", "0", lost)
+
+
 def rows(results: Results) -> list[Row]:
     """Return a row for each target of which something was measured."""
     found: list[Row] = []
@@ -168,6 +183,8 @@ def rows(results: Results) -> list[Row]:
             *(row for kind in READ if (row := _reading_row(pages, kind, some=_some(results)))),
             _axe_row(pages),
         ]
+    if results.get("walk"):
+        found += _walk_rows(results["walk"])
     if results["build"]:
         found += _build_rows(results["build"])
     return found

@@ -65,11 +65,12 @@ WHOLE = {
         "chapters/01_puzzle.html": page(chapter=True),
         "chapters/summary.html": page(chapter=False),
     },
+    "walk": {"steps": [*[20] * 18, report.MOST_STEP, 5000], "lost": []},
     "build": {
         "cold": report.MOST_COLD,
         "colds": [report.MOST_COLD - 2, report.MOST_COLD, report.MOST_COLD + 3],
         "edited": report.MOST_EDITED,
-        "edits": [4.0, 5.0, 6.0],
+        "edits": [2.0, 3.0, 6.0],
     },
 }
 CHAPTER, OTHER = "chapters/01_puzzle.html", "chapters/summary.html"
@@ -128,6 +129,15 @@ class TestVerdicts:
         results["build"][key] += 0.6
         (row,) = [row for row in report.rows(results) if row.misses]
         assert what in row.what
+
+    def test_steps_that_take_long_are_told_and_so_are_pages_that_are_lost(self) -> None:
+        results = copy.deepcopy(WHOLE)
+        results["walk"]["steps"][18] += 1
+        results["walk"]["lost"] = [OTHER]
+        told = report.missed(results)
+        assert ["median 20, longest 5000" in told[0], "summary" in told[1]] == [True, True]
+        assert len(told) == 2
+        assert "click" not in report.target_table({**WHOLE, "walk": None})
 
     def test_the_median_counts_and_the_spread_is_shown(self) -> None:
         results = spoiled(CHAPTER, performance={"median": 96, "least": 80, "most": 98})
