@@ -265,6 +265,8 @@ def plain(formula: str, *, display: bool = False) -> str:
                 return inner[0] + inner[1].translate(_BELOW)
             case "msup":
                 return inner[0] + inner[1].translate(_ABOVE)
+            case "mtr":
+                return "".join(inner) + " "
         return (element.text or "") + "".join(inner)
 
     try:

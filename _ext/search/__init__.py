@@ -73,13 +73,16 @@ def text(*parts: nodes.Node) -> str:
     return " ".join("".join(piece for part in parts for piece in words(part)).split())
 
 
-def of_section(section: nodes.section) -> Entry:
-    """Return what can be found of a section without those inside it."""
+def of_section(section: nodes.section, numbers: dict[str, tuple[int, ...]]) -> Entry:
+    """Return what can be found of a section without those inside it; an exercise by its number."""
     kind = PAGE if isinstance(section.parent, nodes.document) else SECTION
-    if any(is_exercise_node(child) for child in section.children):
+    said = list(section.children[1:])
+    if box := next(filter(is_exercise_node, said), None):
         kind = EXERCISE
+        number = ".".join(map(str, numbers.get(box["label"], ())))
+        said.insert(0, nodes.Text(f"Exercise {number} "))
     place = "" if kind == PAGE else section["ids"][0]
-    return kind, place, text(*section[0].children), text(*section.children[1:])
+    return kind, place, text(*section[0].children), text(*said)
 
 
 def of_term(item: nodes.definition_list_item) -> Iterator[Entry]:
@@ -98,11 +101,17 @@ def of_name(entry: addnodes.desc) -> Iterator[Entry]:
         yield NAME, name, name.partition(".")[2], text(first)
 
 
-def entries(document: nodes.document) -> Iterator[Entry]:
-    """Return all that can be found on a page, itself first."""
+def entries(document: nodes.document, numbers: dict[str, tuple[int, ...]]) -> Iterator[Entry]:
+    """Return all that can be found on a page with numbered exercises, itself first.
+
+    A section that only has sections is not among it.
+    """
     for node in document.findall(is_own):
         if isinstance(node, nodes.section):
-            yield of_section(node)
+            found = of_section(node, numbers)
+            is_empty = found[0] == SECTION and not found[-1]
+            if not (is_empty and any(isinstance(child, nodes.section) for child in node)):
+                yield found
         elif isinstance(node, addnodes.desc):
             yield from of_name(node)
         else:
@@ -118,7 +127,9 @@ def stored(app: Sphinx, page: str) -> Path:
 def keep_entries(app: Sphinx, document: nodes.document, page: str) -> None:
     """Keep what can be found on a page before it is written."""
     if app.builder.format == "html":
-        atomic_write(stored(app, page), json.dumps(list(entries(document)), ensure_ascii=False))
+        numbers = app.env.toc_fignumbers.get(page, {}).get("exercise", {})
+        found = list(entries(document, numbers))
+        atomic_write(stored(app, page), json.dumps(found, ensure_ascii=False))
 
 
 def write_index(app: Sphinx, error: Exception | None) -> None:

@@ -86,6 +86,7 @@ def test_long_formulas_in_text_break_after_signs_and_never_in_brackets(
         (r"\sqrt{d_k}", "√dₖ"),
         (r"\sigma^2", "σ²"),
         (r"\frac{a}{b}", "a/b"),
+        (r"\begin{aligned}a&=b,\\c&=d\end{aligned}", "a=b, c=d "),
         (r"\frac{a}", r"\frac{a}"),
     ],
 )

@@ -68,6 +68,33 @@ QUERIES = {
     "dot product grows with dimension": "10_misconceptions.html#the-dot 02_variance.html",
     "saturat": "glossary.html#term-saturation 03_saturation.html",
 }
+# What has to be the very first, as the beginning of an address or of one of several.
+FIRST = {
+    "exercise 2.3": "02_variance.html#let-correlations-fade",
+    "2.3": "02_variance.html#let-correlations-fade",
+    "exercise 11.4": "11_exercises.html#turn-the-temperature",
+    "exercise 3": "03_saturation.html",
+    "gradeint": "glossary.html#term-gradient",
+    "initialise": "glossary.html#term-initializer",
+    "optimisation": "reference/training.html#module-attnlib.optimizers",
+    "relu": "02_variance.html#rectify-both-vectors",
+    "RoPE": "glossary.html#term-rotary-codes",
+    "quiz": "grading.html",
+    "Gaussian": "glossary.html#term-standard-normal",
+    "CLT": "10_misconceptions.html#by-the-central-limit-theorem",
+    "logsumexp": "07_implementation.html#prove-the-online-softmax",
+    "∂": "glossary.html#term-Jacobian",
+    "kv": "0",
+    "what is d": "10_misconceptions.html#the-d-under 01_puzzle.html#which-d-goes-under",
+    "why 8": "05_divisor.html#widen-a-network-that-divides-by-eight",
+    "transformer": "0",
+    "cosine similarity": "0",
+    "numerically stable softmax": "0 reference/",
+    "softmax_jacobian": "reference/softmax.html#attnlib.softmax_jacobian",
+    "attnlib.softmax": "reference/softmax.html#attnlib.softmax",
+    "soft_cap": "reference/scaling.html#attnlib.scaling.soft_cap",
+    "score_pdf": "reference/scores.html#attnlib.score_pdf",
+}
 SHOWN = """() => [...document.querySelectorAll("dialog[open] .search-found li a")]
   .map((link) => link.getAttribute("href").replace(/^(\\.\\.?\\/)*(chapters\\/)?/, ""))"""
 STATUS = ".search-found [role=status]"
@@ -101,14 +128,32 @@ class TestFinding:
         wanted = tuple(QUERIES[words].split())
         assert any(link.startswith(wanted) for link in first), first
 
+    @pytest.mark.parametrize("words", FIRST)
+    def test_what_has_a_name_is_the_first(self, dialog: Page, words: str) -> None:
+        first = results(dialog, words)[0]
+        assert first.startswith(tuple(FIRST[words].split())), first
+
+    @pytest.mark.parametrize("letters", ["d", "log n", "e^x", "n"])
+    def test_a_letter_is_a_word_and_no_beginning(self, dialog: Page, letters: str) -> None:
+        assert results(dialog, letters)
+        letter = letters.replace("^", "").split()[-1]
+        for link in dialog.locator("dialog[open] .search-found li").all():
+            for word in link.locator("mark").all_inner_texts():
+                assert word.lower().startswith("log") or len(word) == len(letter), word
+
+    def test_a_section_with_only_sections_is_not_found(self, dialog: Page) -> None:
+        assert "01_puzzle.html#deeper" not in results(dialog, "deeper")
+
     @pytest.mark.parametrize(
         "same",
         [
             ["d_k", "dk", "dₖ", "D_K", "d_{k}"],
             ["softmax", "Softmax", "ＳＯＦＴＭＡＸ", "sóftmäx"],
             ["√dₖ", "sqrt(d_k)", "square root of dk", "Square Root D_k"],
-            ["soft cap", "soft_cap", "soft-cap"],
+            ["soft cap", "soft-cap"],
             ["σ", "sigma"],
+            ["initialization", "initialisation"],
+            ["normalize", "normalise", "Normalise"],
         ],
     )
     def test_spellings_of_one_word_find_the_same(self, dialog: Page, same: list[str]) -> None:
@@ -121,9 +166,23 @@ class TestFinding:
     def test_a_slip_of_the_finger_is_forgiven(self, dialog: Page, slip: str) -> None:
         assert results(dialog, slip)[:1] == results(dialog, "saturation")[:1]
 
+    @pytest.mark.parametrize(
+        ("slip", "word"), [("gradeint", "gradient"), ("Initializatoin", "initialization")]
+    )
+    def test_it_says_what_it_took_a_slip_for(self, dialog: Page, slip: str, word: str) -> None:
+        results(dialog, slip)
+        said = dialog.locator(f"dialog[open] {STATUS}").inner_text()
+        assert said.startswith(f"Nothing for “{slip}”; this is for “{word}”. ")
+
     def test_no_word_is_forgiven_that_nothing_is_like(self, dialog: Page) -> None:
         assert results(dialog, "xqzv") == []
         assert dialog.locator(f"dialog[open] {STATUS}").inner_text() == "Nothing found for “xqzv”."
+        links = dialog.locator("dialog[open] .search-found a").evaluate_all(
+            "(links) => links.map((link) => link.pathname.split('/').at(-1))"
+        )
+        assert links == ["glossary.html", "genindex.html", "index.html"]
+        dialog.keyboard.press("Enter")  # opens none of them
+        assert dialog.url.endswith(CHAPTER)
 
     def test_every_result_leads_to_a_place_with_its_name(self, site: Path) -> None:
         for address, _number, parts in index(site):
@@ -177,6 +236,12 @@ class TestUsing:
             keys.press("Escape")
             assert not seen.page.locator("#pst-search-dialog").is_visible()
             open_dialog(seen.page)
+            keys.type("loss")  # in the place of what was asked before
+            assert field.input_value() == "loss"
+            keys.press("Escape")
+            assert not seen.page.locator("#pst-search-dialog").is_visible()
+            open_dialog(seen.page)
+            keys.type("entropy")
             keys.press("ArrowDown")
             keys.press("Enter")
             seen.page.wait_for_url("**/glossary.html#term-entropy")
@@ -190,6 +255,77 @@ class TestUsing:
             assert said.endswith(" results. Enter opens “causal mask”.")
             seen.page.keyboard.press("Enter")
             seen.page.wait_for_url("**/glossary.html#term-causal-mask")
+
+    def test_only_words_are_marked_where_a_result_leads(self, browser: Browser, site: Path) -> None:
+        with visit(browser, site / CHAPTER) as seen:
+            open_dialog(seen.page)
+            results(seen.page, "variance d normalise")
+            seen.page.keyboard.press("Enter")
+            hide = seen.page.get_by_role("button", name="Hide search matches")
+            hide.wait_for()
+            marks = seen.page.evaluate("[...CSS.highlights.get('searched')].map(String)")
+            assert {mark.lower() for mark in marks} == {"variance"}
+            seen.page.evaluate("scrollTo(0, document.body.scrollHeight / 2)")
+            box = hide.bounding_box()
+            assert 0 < box["y"] < box["y"] + box["height"] < 900
+            hide.click()
+            assert not seen.page.evaluate("CSS.highlights.has('searched')")
+
+    def test_a_beginning_is_marked_and_no_end(self, browser: Browser, site: Path) -> None:
+        with visit(browser, site / CHAPTER) as seen:
+            seen.page.evaluate("localStorage.setItem('sphinx_highlight_terms', 'vari ance ( d')")
+            seen.page.reload()
+            seen.page.locator(".hide-searched").wait_for()
+            marks = seen.page.evaluate("[...CSS.highlights.get('searched')].map(String)")
+            assert {mark.lower() for mark in marks} == {"vari"}
+        assert seen.errors == []
+
+    def test_what_is_marked_in_a_result_is_a_word(self, dialog: Page) -> None:
+        results(dialog, "differentiate the softmax")
+        marks = dialog.locator("dialog[open] li mark").all_inner_texts()
+        assert "softmax" in marks
+        assert all(mark.isalpha() or mark == "∂" for mark in marks), marks
+
+    def test_a_title_in_quotes_is_quoted_once(self, dialog: Page) -> None:
+        results(dialog, "central limit theorem")
+        said = dialog.locator(f"dialog[open] {STATUS}").inner_text()
+        assert said.endswith(
+            " Enter opens “By the central limit theorem a score is a normal number”."
+        )
+
+    def test_the_status_is_written_only_when_it_says_something_else(self, dialog: Page) -> None:
+        results(dialog, "entropy")
+        dialog.evaluate(
+            """() => {
+              globalThis.written = 0;
+              new MutationObserver(() => { written += 1; }).observe(
+                document.querySelector("dialog[open] [role=status]"), { childList: true });
+            }"""
+        )
+        results(dialog, "entropy ")
+        results(dialog, " entropy")
+        assert dialog.evaluate("written") == 0
+        results(dialog, "loss")
+        assert dialog.evaluate("written") == 1
+
+    def test_a_phone_has_a_button_to_close_and_keeps_a_long_question(
+        self, browser: Browser, site: Path
+    ) -> None:
+        with visit(browser, site / CHAPTER, width=PHONE) as seen:
+            open_dialog(seen.page)
+            results(seen.page, "question" * 40)
+            box = seen.page.locator("dialog[open] .search-found")
+            assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+            seen.page.get_by_role("button", name="Close").click()
+            assert not seen.page.locator("#pst-search-dialog").is_visible()
+
+    def test_a_button_that_has_the_focus_lets_a_slash_through(
+        self, browser: Browser, site: Path
+    ) -> None:
+        with visit(browser, site / CHAPTER) as seen:
+            seen.page.locator(".theme-switch-button:visible").first.focus()
+            seen.page.keyboard.press("/")
+            assert seen.page.locator("#pst-search-dialog").is_visible()
 
     def test_a_result_on_the_page_itself_is_shown_and_focused(
         self, browser: Browser, site: Path
@@ -242,6 +378,10 @@ class TestUsing:
             assert set(few) <= all_found
             said = seen.page.locator(f"main {STATUS}").inner_text()
             assert said == f"{shown.count()} results"
+            dialog.locator("dialog[open] .all-found").get_by_text(f"Show all {said}").wait_for()
+            seen.page.keyboard.press("Control+k")
+            field = seen.page.locator("main input[name=q]")
+            assert field.evaluate("(field) => field === document.activeElement")
             seen.page.locator("main input[name=q]").fill("kurtosis")
             wait_until(seen.page, "location.search === '?q=kurtosis'")
         assert seen.errors == []
@@ -250,7 +390,10 @@ class TestUsing:
         self, browser: Browser, site: Path
     ) -> None:
         with visit(browser, site / "search.html", scripts=False) as seen:
-            assert "activate JavaScript" in seen.page.locator("main").inner_text()
+            said = seen.page.locator("main").inner_text()
+            assert "Search needs JavaScript. Without it, look through the index" in said
+            assert not seen.page.locator("main input").is_visible()
+            assert seen.page.title().startswith("Search — ")
 
 
 class TestLoading:

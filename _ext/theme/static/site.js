@@ -82,13 +82,11 @@ const toggleSearch = () => {
   if (search?.contains(field)) {
     if (search.open) search.close();
     else search.showModal();
-  } else if (document.activeElement === field) {
-    field.blur();
   } else {
     field.focus();
-    field.select();
     field.scrollIntoView({ block: "center" });
   }
+  field.select();
 };
 const isMac = /^(Mac|iPhone)/.test(navigator.platform);
 if (isMac) {
@@ -99,7 +97,7 @@ if (isMac) {
 on(window, "keydown", (event) => {
   const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
   const [wanted, other] = isMac ? [metaKey, ctrlKey] : [ctrlKey, metaKey];
-  const typing = document.activeElement?.matches("input, select, textarea, button");
+  const typing = document.activeElement?.matches("input, select, textarea");
   const asked = /^k$/i.test(key) && wanted && !other && !shiftKey && !altKey;
   if (asked || (key === "/" && !typing && !ctrlKey && !metaKey && !altKey)) {
     event.preventDefault();
@@ -108,6 +106,11 @@ on(window, "keydown", (event) => {
 }, true);
 all(".search-button__button").forEach((button) => on(button, "click", toggleSearch));
 on(search, "click", closeFromOutside);
+on(search, "keydown", (event) => {
+  if (event.key !== "Escape") return;
+  event.preventDefault(); // by itself it would empty the field first
+  search.close();
+});
 if (document.querySelector(".bd-search-container")) {
   field.value = new URLSearchParams(location.search).get("q");
   field.focus();
@@ -121,21 +124,20 @@ const mark = () => {
   const searched = local(WORDS);
   if (!searched) return;
   local(WORDS, null);
-  const terms = searched.toLowerCase().split(/\s+/).filter(Boolean);
+  const terms = searched.match(/[\p{L}\p{N}_.]{2,}/gu)?.sort((a, b) => b.length - a.length);
+  if (!terms) return;
+  const begun = new RegExp(`(?<![\\p{L}\\p{N}])(?:${terms.join("|").replaceAll(".", "\\.")})`, "giu");
   const ranges = [];
   const walk = document.createTreeWalker(document.querySelector("article") ?? document.body,
     NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const node = walk.currentNode;
     if (node.parentElement.closest("script, style, button, select, textarea")) continue;
-    const text = node.data.toLowerCase();
-    for (const term of terms) {
-      for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + term.length)) {
-        const range = new Range();
-        range.setStart(node, at);
-        range.setEnd(node, Math.min(at + term.length, node.length));
-        ranges.push(range);
-      }
+    for (const { 0: word, index } of node.data.matchAll(begun)) {
+      const range = new Range();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      ranges.push(range);
     }
   }
   if (ranges.length) {
@@ -145,7 +147,7 @@ const mark = () => {
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
     marks.set("searched", new Highlight(...ranges));
     const hide = Object.assign(document.createElement("button"), {
-      type: "button", className: "hide-searched", textContent: "Hide search matches",
+      type: "button", className: "hide-searched d-print-none", textContent: "Hide search matches",
     });
     const forget = () => {
       marks.delete("searched");
