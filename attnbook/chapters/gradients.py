@@ -5,12 +5,12 @@ Where a function draws both arms, entry 0 is divided by √d_k and entry 1 is no
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.special import expit
-from scipy.stats import binom, t
+from scipy.special import bdtrik, expit, stdtrit
 
 from attnbook.chapters.estimates import mean_and_error
 from attnlib import (
@@ -117,7 +117,7 @@ def median_interval(sample: ArrayLike, level: float = LEVEL) -> np.ndarray:
     [50.0, 40.0, 60.0]
     """
     values = np.sort(sample, axis=None)
-    outside = max(int(binom.ppf((1 - level) / 2, values.size, 0.5)), 1)
+    outside = max(math.ceil(bdtrik((1 - level) / 2, values.size, 0.5)), 1)  # a binomial quantile
     return np.array([np.median(values), values[outside - 1], values[-outside]])
 
 
@@ -158,7 +158,7 @@ def student_factor(n: int, level: float = LEVEL) -> float:
     >>> round(student_factor(5), 3)
     2.776
     """
-    return float(t.ppf((1 + level) / 2, n - 1))
+    return float(stdtrit(n - 1, (1 + level) / 2))
 
 
 def mean_reaction(stds: Iterable[float], n: int, count: int, seed: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from attnlib import sample_projections, sample_tokens, softmax
 
@@ -53,7 +53,7 @@ def furthest_off(
             for expected, found in zip(predicted, measured, strict=True)
         ]
     )
-    tails = 2 * student.sf(errors, np.array(n_draws) - 1)
+    tails = 2 * stdtr(np.array(n_draws) - 1, -errors)
     line = int(tails.argmin())
     return FurthestOff(line, errors[line], 1 - (1 - tails[line]) ** len(tails))
 

@@ -67,11 +67,11 @@ def exact_interval(count: int, n: int) -> tuple[float, float]:
     >>> f"{low:.1%}", high
     ('88.4%', 1.0)
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     outside = (1 - CONFIDENCE) / 2
-    low = beta.ppf(outside, count, n - count + 1) if count else 0.0
-    high = beta.ppf(1 - outside, count + 1, n - count) if count < n else 1.0
+    low = betaincinv(count, n - count + 1, outside) if count else 0.0
+    high = betaincinv(count + 1, n - count, 1 - outside) if count < n else 1.0
     return float(low), float(high)
 
 
