@@ -52,7 +52,7 @@ def mean_positions(
             sample_row_statistics(
                 d_k,
                 n_keys,
-                1000,
+                500,
                 scale=1 / divisor(d_k),
                 rng=np.random.default_rng([502, arm, d_k]),
             ).effective_positions
@@ -134,11 +134,11 @@ class Aligned(NamedTuple):
 def aligned(
     widths: Sequence[int], rho: float, n_keys: int, rules: Collection[Callable[[int], float]]
 ) -> Aligned:
-    """Draw 4000 rows with one key of correlation rho to the query for each head width.
+    """Draw 2000 rows with one key of correlation rho to the query for each head width.
 
     `rules` are functions that return the divisor of a head width.
     """
-    rng, pairs = np.random.default_rng(506), 4000
+    rng, pairs = np.random.default_rng(506), 2000
     matched, others, shares = np.empty((3, len(rules), len(widths), 2))
     medians = np.empty((len(rules), len(widths)))
     for column, d_k in enumerate(widths):
