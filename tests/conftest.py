@@ -24,11 +24,21 @@ if TYPE_CHECKING:
 # Parsed pages are millions of objects, in which Python would look for garbage again and again.
 gc.set_threshold(100_000, 20, 100)
 
+MUTANTS = "tests/attnlib/test_mutants.py::test_every_mutant_is_noticed"
 FIRST = (
-    "test_the_book_builds_without_a_warning",
-    "test_every_chapter_runs_where_binder_would_with_another_blas_kernel",
-    "test_every_notebook_is_whole_before_and_after_a_reader_runs_it",
+    "tests/site/test_pages.py::test_the_book_builds_without_a_warning",
+    "tests/grading/test_week.py",
+    "tests/grading/test_redteam.py::test_an_attack_gets_what_a_fair_instructor_gives[checks-del",
+    "tests/book/test_binder.py::test_every_chapter_runs_where_binder_would_with_another_blas_kernel",
+    f"{MUTANTS}[scores",
+    f"{MUTANTS}[softmax",
+    "tests/book/test_jupyterlab.py",
+    f"{MUTANTS}[training",
+    f"{MUTANTS}[scaling",
+    "tests/grading/test_example.py",
+    ("tests/book/test_sweep_language.py", "tests/book/test_trained_head.py"),  # share PyTorch
 )
+"""What takes more than a minute, in the order in which it is dealt out to the workers."""
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -37,20 +47,31 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes minutes first and what looks at the build last.
-
-    One worker then builds the book while the other has enough to do without it.
-    """
+    """Say what is not measured, and let each worker begin with its share of what takes minutes."""
     for item in items:
         if item.nodeid.startswith(UNMEASURED):
             item.add_marker("no_cover")
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
-    def turn(item: pytest.Item) -> int:
-        if item.name.startswith(FIRST):
-            return FIRST.index(item.name)
-        return len(FIRST) + ("build_result" in getattr(item, "fixturenames", ()))
 
-    items.sort(key=turn)
+def dealt(items: list[pytest.Item], n_workers: int) -> list[pytest.Item]:
+    """Order tests for workers that each begin with an equally long stretch of them.
+
+    What looks at the build comes last: one worker builds the book while the others have enough to
+    do without it.
+    """
+    shares: list[list[pytest.Item]] = [[] for _ in range(n_workers)]
+    for number, name in enumerate(FIRST):
+        shares[number % n_workers] += [item for item in items if item.nodeid.startswith(name)]
+    rest = [item for item in items if not any(item.nodeid.startswith(name) for name in FIRST)]
+    rest.sort(key=lambda item: "build_result" in getattr(item, "fixturenames", ()))
+    ordered: list[pytest.Item] = []
+    for number, share in enumerate(shares):
+        length = (len(items) - len(ordered)) // (n_workers - number)
+        room = max(length - len(share), 0)
+        ordered += share + rest[:room]
+        del rest[:room]
+    return ordered
 
 
 @pytest.fixture(scope="session")

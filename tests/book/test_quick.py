@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.book.notebooks import ROOT
+from tests.conftest import FIRST, dealt
 from tools.run_tests import LEFT_TO_ALL, QUICK, UNMEASURED, left_out
 
 DEAR = {"browser", "build_result", "site"}
@@ -43,3 +45,32 @@ def test_what_is_left_out_is_there_and_named() -> None:
 def test_a_dear_argument_is_found(argument: str) -> None:
     assert asked_for(f"class T:\n    def test(self, {argument}: object): ...\n") == {argument}
     assert asked_for("def test(tmp_path): ...\n") == set()
+
+
+def test_what_takes_minutes_is_there() -> None:
+    for name in FIRST:
+        for each in (name,) if isinstance(name, str) else name:
+            file, _, test = each.partition("::")
+            assert f"def {test.partition('[')[0]}" in (ROOT / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("n_workers", "n_others"), [(1, 5), (2, 40), (3, 40), (3, 2), (30, 40)])
+def test_every_worker_begins_with_its_share_of_what_takes_minutes(
+    n_workers: int, n_others: int
+) -> None:
+    names = [name if isinstance(name, str) else name[0] for name in FIRST]
+    others = [SimpleNamespace(nodeid=f"other {number}") for number in range(n_others)]
+    built = SimpleNamespace(nodeid="built", fixturenames=("build_result",))
+    long = [SimpleNamespace(nodeid=name) for name in names]
+    items = [built, *others, *long]
+    ordered = dealt(items, n_workers)
+    assert sorted(map(id, ordered)) == sorted(map(id, items))
+    assert len(items) < 40 or ordered[-1] is built
+    left = ordered
+    for number in range(n_workers):  # as xdist distributes them
+        length = len(left) // (n_workers - number)
+        if length >= len(names[number::n_workers]):
+            assert [item.nodeid for item in left[:length]][: len(names[number::n_workers])] == (
+                names[number::n_workers]
+            )
+        left = left[length:]
