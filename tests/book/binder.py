@@ -4,7 +4,8 @@
 Python version that the configuration states, installs what it lists, runs its ``postBuild``, and
 makes sure that JupyterLab opens the landing page. What it has written for readers runs in
 ``test_jupyterlab.py``. `run_chapters` runs a notebook for practice and, with nbval beside the list,
-the landing page and every chapter, with the numbers of their texts.
+the landing page and every chapter, with the numbers of their texts. nbval is in a folder beside the
+environment, which stays Binder's.
 
 pip is not asked for packages that the environment of the tests has in the pinned version: their
 files are linked. That pip installs the list where nothing else is, ``make`` shows whenever it fills
@@ -219,9 +220,11 @@ def run_chapters(home: Home, extra: Mapping[str, str]) -> str:
     The chapters run with `extra` environment variables, such as OPENBLAS_CORETYPE.
     """
     home.run("jupyter-execute", WRITTEN)
+    beside = home.programs.parent.with_name("testing")
     for name in TESTING:
-        link(distribution(name), home.programs.parent)
+        link(distribution(name), beside)
     pytest = ["-m", "pytest", "-c", os.devnull, f"--rootdir={home.repository}"]
     nbval = ["-p", "no:cacheprovider", "--nbval", "--nbval-current-env", "-p", "book.nbval_numbers"]
-    home = home._replace(variables=home.variables | extra)
+    paths = {"PYTHONPATH": str(site_packages(beside))}
+    home = home._replace(variables=home.variables | paths | extra)
     return home.run("python", *pytest, *nbval, "index.ipynb", "chapters").splitlines()[-1]

@@ -181,7 +181,7 @@ class Lab:
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(source)
 
-    def ask(self, source: str, *, seconds: float = 100) -> str:
+    def ask(self, source: str, *, seconds: float = 600) -> str:
         """Run some code in a new cell at the end, and return what it prints after all others."""
         new = self.panel.locator(".jp-Cell").count()
         self.cell(-1).locator(".jp-InputPrompt").click()

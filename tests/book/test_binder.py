@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.book import binder
-from tests.book.binder import BinderError
+from tests.book.binder import BinderError, Home
 from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, read
 
 
-def test_every_chapter_runs_where_binder_would_with_another_blas_kernel(tmp_path: Path) -> None:
+def test_every_chapter_runs_where_binder_would_with_another_blas_kernel(home: Home) -> None:
     """Two questions in one run: test_outputs.py has the kernel that this CPU asks for."""
     cells = sum(cell.cell_type == "code" for name in NOTEBOOKS for cell in read(name).cells)
     # what has no work sleeps instead of spinning, and adds up the same
-    home = binder.follow(tmp_path)
     last = binder.run_chapters(home, OTHER_KERNEL | {"OPENBLAS_THREAD_TIMEOUT": "4"})
     assert re.search(rf"= {cells} passed in", last)
 

@@ -11,7 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 from book.reading import HELD, ORIGINAL
-from tests.book import binder
+from tests.book.binder import Home
 from tests.book.jupyterlab import Lab, serving
 from tests.book.notebooks import BOOK
 from tools.reader import FOLDER
@@ -26,10 +26,8 @@ ALL_WELL = "Every number that was computed matches the text."
 
 
 @pytest.fixture(scope="module")
-def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    work = tmp_path_factory.mktemp("binder")
-    home = binder.follow(work)
-    with serving(home, work) as address:
+def lab(browser: Browser, home: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with serving(home, tmp_path_factory.mktemp("jupyterlab")) as address:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         yield Lab(page, address, home.repository)
         page.close()
