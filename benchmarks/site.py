@@ -40,7 +40,9 @@ QUICK = ("index.html", "chapters/08_training.html")
 
 def pages(site: Path) -> tuple[list[str], list[str]]:
     """Return the landing page with the chapters, and all other pages."""
-    chapters = sorted(path.relative_to(site).as_posix() for path in site.glob("chapters/[0-9]*"))
+    chapters = sorted(
+        path.relative_to(site).as_posix() for path in site.glob("chapters/[0-9]*.html")
+    )
     main = ["index.html", *chapters]
     found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     inside = ("_static/", "_downloads/", "_sources/", "_images/")

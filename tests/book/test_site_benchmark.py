@@ -205,7 +205,11 @@ class TestSummary:
 
     def test_the_chapters_and_the_landing_page_come_first(self, tmp_path: Path) -> None:
         names = ["index.html", "search.html", "chapters/02_b.html", "chapters/01_a.html"]
-        names += ["chapters/reference/x.html", "_static/webpack-macros.html"]
+        names += [
+            "chapters/reference/x.html",
+            "chapters/01_a.html.md",
+            "_static/webpack-macros.html",
+        ]
         for name in names:
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).touch()
