@@ -102,6 +102,9 @@ UNREADABLE = r"""() => {
 }"""
 
 
+LINK_COLOR = "getComputedStyle(document.body).getPropertyValue('--pst-color-link')"
+
+
 @dataclass
 class Visit:
     """A page in the browser and what happened while it loaded."""
@@ -382,6 +385,7 @@ class TestPages:
         with visit(browser, site / name, scripts=False) as seen:
             assert seen.page.locator("article h1").is_visible()
             assert seen.page.evaluate(UNREADABLE) == []
+            assert seen.page.evaluate(LINK_COLOR), "the theme has a rule for each of its schemes"
         assert seen.foreign == []
 
     def test_the_search_finds_a_word_from_the_disk(self, browser: Browser, site: Path) -> None:
