@@ -27,10 +27,6 @@ from tests.grading.week import FIRST, NAMES, NUMBERS, OF_SECOND, SECOND, WORKS, 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SECONDS = "cell_seconds: float = 20.0"
-FEWER = "cell_seconds: float = 5.0"
-"""A cell without end is stopped sooner, in the copy."""
-
 LEAKS = (
     *("hidden_check", "HIDDEN", "SOLUTION", "def judge", "A model answer", "How it is marked"),
     *("found files", "found network", "found grader"),
@@ -61,7 +57,6 @@ class Course:
         for name in ("grading", "book"):
             leave = shutil.ignore_patterns("__pycache__", "release")
             shutil.copytree(ROOT / name, self.clone / name, ignore=leave)
-        self.edit("grading/sandbox/sandbox.py", SECONDS, FEWER)
         self.out.mkdir()
         self.roster = folder / "2026-11-21T0905_Grades-Attention.csv"
         self.roster.write_text(week.gradebook_of_canvas(), encoding="utf-8-sig")
