@@ -205,7 +205,7 @@ if (sidebar?.querySelector(".bd-docs-nav")) {
     const down = here.getBoundingClientRect().y - sidebar.getBoundingClientRect().y;
     sidebar.scrollTop = down - sidebar.clientHeight / 4;
   }
-  on(window, "pagehide", () => session("sidebar-scroll-top", sidebar.scrollTop));
+  on(sidebar, "scroll", () => session("sidebar-scroll-top", sidebar.scrollTop), { passive: true });
 }
 
 /* The contents of the page follow the reading. */
@@ -305,9 +305,12 @@ on(window, "afterprint", () => {
 });
 
 /* Who comes back finds the place that was left. What was far from the window had no height of its
-   own, so a browser that remembers how far down it was would be somewhere else. */
+   own, so a browser that remembers how far down it was would be somewhere else. What a page asks
+   about its layout while the next one comes, the reader waits for: so it is asked before. */
 const PLACE = `place:${location.pathname}`;
-on(window, "pagehide", () => {
+let moving = 0;
+const remember = () => {
+  moving = 0;
   const line = innerHeight / 4;
   let block = document.elementFromPoint(innerWidth / 2, line)?.closest(".bd-article section > *");
   while (block?.matches("section")) { // between two blocks
@@ -317,7 +320,12 @@ on(window, "pagehide", () => {
   const { parentElement: section } = block;
   const index = [...section.children].indexOf(block);
   return session(PLACE, JSON.stringify([section.id, index, block.getBoundingClientRect().top]));
-});
+};
+on(window, "scroll", () => {
+  clearTimeout(moving);
+  moving = setTimeout(remember, 200);
+}, { passive: true });
+on(window, "pagehide", () => moving && remember());
 const left = "whole" in root.dataset && session(PLACE);
 if (left) {
   history.scrollRestoration = "manual";
@@ -326,6 +334,8 @@ if (left) {
     const block = document.getElementById(id)?.children[index];
     if (block) scrollBy({ top: block.getBoundingClientRect().top - top, behavior: "instant" });
   });
+} else {
+  session(PLACE, null);
 }
 
 /* Copy buttons. Examples are copied without their prompts, and then without what they print. */
