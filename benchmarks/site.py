@@ -141,6 +141,10 @@ def measure(*, quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
         if unknown:
             raise SystemExit(f"the site has no page {', '.join(unknown)}")
         main, others = ([name for name in group if name in only] for group in (main, others))
+    build = None
+    if not only:
+        say("the build, from nothing and after edits")  # first, since a build can fail
+        build = build_times()
     axe = LIGHTHOUSE / "node_modules" / "axe-core"
     with serving(SITE) as server, sync_playwright() as playwright:
         say(f"Lighthouse: {len(main)} pages {runs} times, {len(others)} pages once")
@@ -159,10 +163,6 @@ def measure(*, quick: bool = False, only: Sequence[str] = ()) -> dict[str, Any]:
             walked = walk(browser, server, [*main, *others])
         browser.close()
         scores = summary(records, server.address)
-    build = None
-    if not only:
-        say("the build, from nothing and after edits")
-        build = build_times()
     say("done")
     return {
         "machine": {

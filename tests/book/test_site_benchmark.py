@@ -15,10 +15,11 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import axe_playwright_python
+import nbformat
 import pytest
 
 from benchmarks import site as measured
-from benchmarks import site_build, site_pages, site_server
+from benchmarks import site_build, site_pages, site_server, site_walk
 from benchmarks import site_report as report
 from tests.book.notebooks import ROOT, read, shown_as
 
@@ -65,8 +66,14 @@ WHOLE = {
         "chapters/01_puzzle.html": page(chapter=True),
         "chapters/summary.html": page(chapter=False),
     },
-    "walk": {"steps": [*[20] * 18, report.MOST_STEP, 5000], "lost": []},
+    "walk": {
+        "steps": [*[20] * 18, report.MOST_STEP, 5000],
+        "bare": [*[20] * 18, 33, 5000],
+        "lost": [],
+    },
     "build": {
+        "cells": 12.3,
+        "unchanged": 1.23,
         "cold": report.MOST_COLD,
         "colds": [report.MOST_COLD - 2, report.MOST_COLD, report.MOST_COLD + 3],
         "edited": report.MOST_EDITED,
@@ -129,6 +136,7 @@ class TestVerdicts:
         results["build"][key] += 0.6
         (row,) = [row for row in report.rows(results) if row.misses]
         assert what in row.what
+        assert row.floor in report.missed(results)[0]
 
     def test_steps_that_take_long_are_told_and_so_are_pages_that_are_lost(self) -> None:
         results = copy.deepcopy(WHOLE)
@@ -138,6 +146,11 @@ class TestVerdicts:
         assert ["median 20, longest 5000" in told[0], "summary" in told[1]] == [True, True]
         assert len(told) == 2
         assert "click" not in report.target_table({**WHOLE, "walk": None})
+
+    def test_what_takes_time_has_its_floor_beside_it(self) -> None:
+        floors = [row.floor for row in report.rows(WHOLE) if row.floor]
+        assert [text.partition(",")[0] for text in floors] == ["33 ms", "12 s", "1.2 s"]
+        assert all(f"| {text} |" in report.target_table(WHOLE) for text in floors)
 
     def test_the_median_counts_and_the_spread_is_shown(self) -> None:
         results = spoiled(CHAPTER, performance={"median": 96, "least": 80, "most": 98})
@@ -352,6 +365,27 @@ class TestTheServer:
             assert server.sent > before + len(text)
             with pytest.raises(HTTPError, match="404"):
                 urlopen(f"{server.address}/none.html")  # noqa: S310
+
+
+class TestTheFloors:
+    def test_each_step_between_bare_pages_is_taken(self, browser: Browser) -> None:
+        steps = site_walk.bare_steps(browser, 2)
+        assert [0 < step < 10_000 for step in steps] == [True, True]
+
+    @pytest.mark.parametrize("source", ["6 * 7", "1 / 0"])
+    def test_all_cells_are_run_or_it_says_so(self, source: str, tmp_path: Path) -> None:
+        for name in ("_ext", "book"):
+            (tmp_path / name).symlink_to(ROOT / name)
+        (tmp_path / "chapters").mkdir()
+        for number, code in enumerate(("1", source)):
+            notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+            notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python"}}
+            nbformat.write(notebook, tmp_path / "chapters" / f"{number}.ipynb")
+        if "0" in source:
+            with pytest.raises(RuntimeError, match="of 2 notebooks 1 ran to their end"):
+                site_build.run_cells(tmp_path, tmp_path)
+        else:
+            assert site_build.run_cells(tmp_path, tmp_path) > 0
 
 
 class TestTheEdit:
