@@ -6,9 +6,9 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from filelock import FileLock
@@ -20,6 +20,8 @@ from tools.run_tests import UNMEASURED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+Once = Callable[[str, Callable[[Path], object]], Any]
 
 # Parsed pages are millions of objects, in which Python would look for garbage again and again.
 gc.set_threshold(100_000, 20, 100)
@@ -73,16 +75,31 @@ def dealt(items: list[pytest.Item], n_workers: int) -> list[pytest.Item]:
 
 
 @pytest.fixture(scope="session")
-def build_result(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> BuildResult:
-    """Build the book once, however many workers ask for it."""
+def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Once:
+    """Return what makes something once, however many workers ask for it.
+
+    What is made goes into a new folder of its name, and what is told about it is kept as JSON.
+    """
     shared = tmp_path_factory.getbasetemp()
     if worker_id != "master":
         shared = shared.parent
-    record = shared / "book-build.json"
-    with FileLock(f"{record}.lock"):
-        if not record.exists():
-            record.write_text(json.dumps(build(ROOT)._asdict()), encoding="utf-8")
-    return BuildResult(**json.loads(record.read_text(encoding="utf-8")))
+
+    def made(name: str, make: Callable[[Path], object]) -> Any:
+        record = shared / f"{name}.json"
+        with FileLock(f"{record}.lock"):
+            if not record.exists():
+                folder = shared / name
+                folder.mkdir()
+                record.write_text(json.dumps(make(folder), default=str), encoding="utf-8")
+        return json.loads(record.read_text(encoding="utf-8"))
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def build_result(once: Once) -> BuildResult:
+    """Build the book."""
+    return BuildResult(**once("book", lambda _: build(ROOT)._asdict()))
 
 
 @pytest.fixture(scope="session")

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from filelock import FileLock
 
 from tests.book.binder import Home, follow
 
+if TYPE_CHECKING:
+    from tests.conftest import Once
+
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Home:
-    """Follow the Binder configuration once, however many processes run tests."""
-    shared = tmp_path_factory.getbasetemp()
-    if worker_id != "master":
-        shared = shared.parent
-    record = shared / "binder.json"
-    with FileLock(f"{record}.lock"):
-        if not record.exists():
-            made = follow(tmp_path_factory.mktemp("binder"))
-            record.write_text(json.dumps(made, default=str), encoding="utf-8")
-    repository, programs, variables = json.loads(record.read_text(encoding="utf-8"))
+def home(once: Once) -> Home:
+    """Follow the Binder configuration."""
+    repository, programs, variables = once("binder", follow)
     return Home(Path(repository), Path(programs), variables)

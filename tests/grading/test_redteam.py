@@ -20,12 +20,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from filelock import FileLock
 from traitlets.config import Config
 
 from grading.course import Order, export, grade
@@ -46,6 +45,9 @@ from tests.grading.redteam import (
     Attack,
     tiny,
 )
+
+if TYPE_CHECKING:
+    from tests.conftest import Once
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTACKS = (*FIRST, *MORE)
@@ -252,16 +254,9 @@ def write_roster(path: Path, students: list[str]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Range:
-    """Grade all of it once, however many processes run tests."""
-    shared = tmp_path_factory.getbasetemp()
-    if worker_id != "master":
-        shared = shared.parent
-    record = shared / "redteam.json"
-    with FileLock(f"{record}.lock"):
-        if not record.exists():
-            record.write_text(json.dumps(attacked(shared / "redteam")), encoding="utf-8")
-    found = json.loads(record.read_text(encoding="utf-8"))
+def course(once: Once) -> Range:
+    """Grade all of it."""
+    found = once("redteam", attacked)
     courses = {name: Course(Path(found[name]), found["summary"]) for name in ("alone", "together")}
     return Range(**(found | courses))
 
@@ -269,7 +264,7 @@ def course(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Range:
 def attacked(base: Path) -> dict[str, Any]:
     """Grade three honest students alone, then again among everybody who attacks."""
     home, hidden, temporary = base / "home", base / "source-copy", base / "tmp"
-    for folder in (base, home, hidden, temporary, base / "in", base / "in-alone"):
+    for folder in (home, hidden, temporary, base / "in", base / "in-alone"):
         folder.mkdir()
     (home / "secret.txt").write_text(CANARY, encoding="utf-8")
     (hidden / "tiny.ipynb").write_bytes((SOURCE / "tiny" / "tiny.ipynb").read_bytes())
