@@ -36,6 +36,14 @@ FIRST = "notebooks/index.ipynb"
 WRITTEN = "practice/01_puzzle.ipynb"
 TESTING = ("coverage", "iniconfig", "nbval", "pluggy", "pytest")
 """Packages that only this check takes."""
+BRISK = {
+    # what has no work sleeps instead of spinning, and adds up the same
+    "OPENBLAS_THREAD_TIMEOUT": "4",
+    # memory that is given back comes as new pages, which take longer than to fill with numbers
+    "MALLOC_MMAP_THRESHOLD_": f"{2**30}",
+    "MALLOC_TRIM_THRESHOLD_": f"{2**32}",
+}
+"""What kernels are told here, so that they take less time beside others."""
 
 
 class Home(NamedTuple):

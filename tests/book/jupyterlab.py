@@ -15,7 +15,7 @@ from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import urlopen
 
-from tests.book.binder import Home
+from tests.book.binder import BRISK, Home
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Locator, Page
@@ -81,13 +81,12 @@ def serving(home: Home, work: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     own = {name: str(work / name.lower()) for name in OWN}
-    own["OPENBLAS_THREAD_TIMEOUT"] = "4"  # what has no work sleeps instead of spinning
     log = work / "jupyterlab.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
             [home.programs / "jupyter-lab", *OPTIONS, *NO_TOKEN, f"--port={port}"],
             cwd=home.repository,
-            env=home.variables | own,
+            env=home.variables | BRISK | own,
             stdout=output,
             stderr=subprocess.STDOUT,
         )

@@ -15,8 +15,7 @@ from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, read
 def test_every_chapter_runs_where_binder_would_with_another_blas_kernel(home: Home) -> None:
     """Two questions in one run: test_outputs.py has the kernel that this CPU asks for."""
     cells = sum(cell.cell_type == "code" for name in NOTEBOOKS for cell in read(name).cells)
-    # what has no work sleeps instead of spinning, and adds up the same
-    last = binder.run_chapters(home, OTHER_KERNEL | {"OPENBLAS_THREAD_TIMEOUT": "4"})
+    last = binder.run_chapters(home, OTHER_KERNEL | binder.BRISK)
     assert re.search(rf"= {cells} passed in", last)
 
 
