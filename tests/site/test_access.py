@@ -418,6 +418,17 @@ class TestWords:
             quarter = seen.page.viewport_size["height"] / 4
             assert all(abs(before[text] - after[text]) < quarter for text in both)
 
+    def test_a_place_of_an_earlier_visit_is_forgotten(self, browser: Browser, site: Path) -> None:
+        with visit(browser, site / "chapters" / "08_training.html") as seen:
+            address = seen.page.url
+            seen.page.evaluate("scrollTo(0, 9000)")
+            for to in (address.replace("08_training", "summary"), address):
+                seen.page.evaluate("(to) => location.assign(to)", to)
+                seen.page.wait_for_url(to)
+            seen.page.reload()
+            seen.page.wait_for_timeout(300)
+            assert seen.page.evaluate("scrollY") == 0
+
 
 class TestLandmarks:
     @pytest.mark.parametrize("name", ALL)

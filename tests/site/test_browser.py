@@ -386,6 +386,8 @@ class TestPages:
             assert seen.page.locator("article h1").is_visible()
             assert seen.page.evaluate(UNREADABLE) == []
             assert seen.page.evaluate(LINK_COLOR), "the theme has a rule for each of its schemes"
+            dead = ":is(.bd-header-article, .bd-sidebar-primary, nav) button"
+            assert not seen.page.locator(dead).filter(visible=True).all_inner_texts()
         assert seen.foreign == []
 
     def test_the_search_finds_a_word_from_the_disk(self, browser: Browser, site: Path) -> None:

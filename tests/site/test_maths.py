@@ -156,6 +156,18 @@ def test_the_copy_of_a_formula_that_may_break_keeps_the_comma_behind_it(
     assert formula in text
 
 
+def test_the_copy_of_an_equation_keeps_its_number(browser: Browser, site: Path) -> None:
+    copied = """() => {
+      getSelection().selectAllChildren(document.querySelector("#equation-eq-shrink").parentElement);
+      const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer() });
+      document.dispatchEvent(event);
+      return event.clipboardData.getData("text/plain");
+    }"""
+    with visit(browser, site / "chapters" / "05_divisor.html") as seen:
+        text = seen.page.evaluate(copied)
+    assert re.search(r"\$\$.*tau\^2\} \. \\tag\{5\.1\}\$\$", text), text
+
+
 CLIPBOARD = """async () => {
   const [held] = await navigator.clipboard.read();
   const read = async (kind) => (await held.getType(kind)).text();

@@ -30,8 +30,10 @@ for (const box of document.querySelectorAll(".math-scroll")) {
 // Text that is copied has formulas in TeX: letters in a row would say nothing.
 const inTex = (formula) => {
   const around = formula.localName === "div" ? "$$" : "$";
+  const number = formula.querySelector(".eqno")?.firstChild.data.match(/[\d.]+/);
+  const tag = number ? ` \\tag{${number}}` : "";
   const after = formula.querySelector(".after")?.textContent ?? "";
-  return `${around}${formula.dataset.tex}${around}${after}`;
+  return `${around}${formula.dataset.tex}${tag}${around}${after}`;
 };
 const formulaAt = (node) => (node.closest ? node : node.parentElement).closest("[data-tex]");
 
