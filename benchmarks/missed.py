@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from benchmarks import figure_report, grading_report, report, site_report
+from benchmarks import accuracy, figure_report, grading_report, report, site_report
 
 
 class Part(NamedTuple):
@@ -24,6 +24,8 @@ def parts(
     speed: dict[str, Any], moving: dict[str, Any], grading: dict[str, Any], site: dict[str, Any]
 ) -> Iterator[Part]:
     """Yield the parts of the page in its order."""
+    errors = list(accuracy.measure())
+    yield Part("forward, error", len(errors), tuple(accuracy.missed(errors)))
     reached = report.verdicts(speed)
     for group in report.GROUPS:
         count = sum(target.key in reached for target in report.TARGETS if target.group == group)

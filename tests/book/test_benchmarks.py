@@ -22,6 +22,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import (
+    accuracy,
     apart,
     figure_report,
     floor,
@@ -188,8 +189,19 @@ class TestMissed:
         for name, shown in (
             ("marking problem sets", grading_report.tables(MARKED)),
             ("the site", site_report.target_table(SITE)),
+            ("forward, error", accuracy.table(list(accuracy.measure()))),
         ):
             assert len(found[name].misses) == shown.count("**missed**")
+
+    def test_half_precision_would_miss_the_error_and_float32_does_not(self) -> None:
+        def rough(*given: np.ndarray) -> np.ndarray:
+            return accuracy.exact(*given).astype(np.float16)
+
+        errors = list(accuracy.measure(rough))
+        assert [row.error == pytest.approx(2e-4, rel=0.3) for row in errors] == [True] * 3
+        assert "128 tokens, 2 heads**: 0.0002, wanted a millionth" in accuracy.missed(errors)[0]
+        assert accuracy.table(errors).count("**missed**") == 3
+        assert accuracy.missed(list(accuracy.measure())) == []
 
     def test_one_more_miss_is_one_more_in_the_count(self) -> None:
         slow = copy.deepcopy(MARKED)
@@ -217,6 +229,7 @@ class TestThePage:
             *(report.target_table(RESULTS, group) for group in report.GROUPS),
             *(report.peer_table(RESULTS, group) for group in report.PEER_TABLES),
             *(show(RESULTS) for show in (report.memory_table, report.machine_table)),
+            accuracy.table(list(accuracy.measure())),
             *(report.sampler_table(RESULTS), grading_report.class_line(MARKED, 150)),
             *(figure_report.figure_table(MOVING), figure_report.machine_line(MOVING)),
         ]
