@@ -156,6 +156,17 @@ def test_the_copy_of_a_formula_that_may_break_keeps_the_comma_behind_it(
     assert formula in text
 
 
+def test_no_line_moves_when_the_font_of_formulas_comes(browser: Browser, site: Path) -> None:
+    asked = "[...document.querySelectorAll('link[rel=preload]')].map((link) => link.href)"
+    name = "chapters/02_variance.html"
+    with serving(site) as address, visit(browser, f"{address}/{name}") as seen:
+        (href,) = seen.page.evaluate(asked)
+        assert href.endswith("/_static/maths/book-maths.woff2")
+        assert seen.page.evaluate("(href) => fetch(href).then((font) => font.ok)", href)
+    with visit(browser, site / name) as seen:
+        assert seen.page.evaluate(asked) == [], "a browser refuses it from a disk"
+
+
 def test_the_copy_of_an_equation_keeps_its_number(browser: Browser, site: Path) -> None:
     copied = """() => {
       getSelection().selectAllChildren(document.querySelector("#equation-eq-shrink").parentElement);
