@@ -69,13 +69,16 @@ READABLE = r"""() => {
 }"""
 AXE_OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 RUN_AXE = "(options) => axe.run(document, options)"
+# A reader who saves data gets what a page needs, and nothing is fetched ahead.
+SAVES = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
 SCHEME = "document.documentElement.dataset.theme"
 
 
 @contextmanager
 def opened(browser: Browser, url: str, **options: Any) -> Iterator[tuple[Page, list[str]]]:
     """Open a page in a fresh context, and note what it asks of others."""
-    context = browser.new_context(reduced_motion="reduce", **options)
+    context = browser.new_context(reduced_motion="reduce", service_workers="block", **options)
+    context.add_init_script(SAVES)
     foreign: list[str] = []
     page = context.new_page()
     home = url[: url.index("/", len("http://"))]
