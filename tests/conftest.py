@@ -78,7 +78,7 @@ def dealt(items: list[pytest.Item], n_workers: int) -> list[pytest.Item]:
 def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Once:
     """Return what makes something once, however many workers ask for it.
 
-    What is made goes into a new folder of its name, and what is told about it is kept as JSON.
+    What is made goes into a folder of its name, and what is told about it is kept as JSON.
     """
     shared = tmp_path_factory.getbasetemp()
     if worker_id != "master":
@@ -89,7 +89,7 @@ def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Once:
         with FileLock(f"{record}.lock"):
             if not record.exists():
                 folder = shared / name
-                folder.mkdir()
+                folder.mkdir(exist_ok=True)  # another worker may have failed
                 record.write_text(json.dumps(make(folder), default=str), encoding="utf-8")
         return json.loads(record.read_text(encoding="utf-8"))
 
