@@ -26,6 +26,8 @@ NAMES = {
     "best-practices": "best practices",
     "seo": "SEO",
 }
+HIDDEN = "404.html"
+"""Search engines are told not to list this page, which Lighthouse counts against it."""
 MOST_KILOBYTES = 250
 BUILD = "build"
 """Under which name the build is among what was measured again."""
@@ -53,6 +55,10 @@ def short(name: str) -> str:
 
 def _of(pages: Results, *, chapter: bool) -> dict[str, Any]:
     return {name: page for name, page in pages.items() if page["chapter"] is chapter}
+
+
+def _counts(name: str, what: str) -> bool:
+    return what != "seo" or name != HIDDEN
 
 
 def _kilobytes(page: Results) -> float:
@@ -87,7 +93,10 @@ def _score_rows(pages: Results) -> Iterable[Row]:
         times = next(iter(group.values()))["runs"]
         runs = f"median of {times} runs" if times > 1 else "one run"
         for what in SCORES:
-            yield _score_row(group, what, f"{len(group)} pages: {where}", runs)
+            counted = {name: page for name, page in group.items() if _counts(name, what)}
+            but = " that may be found" if len(counted) < len(group) else ""
+            if counted:
+                yield _score_row(counted, what, f"{len(counted)} pages: {where}{but}", runs)
 
 
 def _weight_row(pages: Results) -> Row:
@@ -234,7 +243,8 @@ def _cells(name: str, page: Results) -> list[str]:
     scores = []
     for what in SCORES:
         text = _spread(page[what], 0)
-        scores.append(text if page[what]["median"] >= LEAST[what] else f"**{text}**")
+        low = page[what]["median"] < LEAST[what] and _counts(name, what)
+        scores.append(f"**{text}**" if low else text)
     weight = f"{_kilobytes(page):.0f} KB"
     return [
         short(name),

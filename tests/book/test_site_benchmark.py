@@ -80,7 +80,7 @@ WHOLE = {
         "edits": [2.0, 3.0, 6.0],
     },
 }
-CHAPTER, OTHER = "chapters/01_puzzle.html", "chapters/summary.html"
+CHAPTER, OTHER, GONE = "chapters/01_puzzle.html", "chapters/summary.html", "404.html"
 
 
 def spoiled(name: str, **values: Any) -> dict[str, Any]:
@@ -129,6 +129,18 @@ class TestVerdicts:
         assert report.short(name) in told
         assert number in told
         assert report.target_table(results).count("**missed**") == 1
+
+    @pytest.mark.parametrize(
+        ("name", "what", "count"), [(GONE, "seo", 0), (GONE, "performance", 1), (OTHER, "seo", 1)]
+    )
+    def test_search_engines_may_pass_by_the_page_that_is_not_here(
+        self, name: str, what: str, count: int
+    ) -> None:
+        results = copy.deepcopy(WHOLE)
+        results["pages"][GONE] = page(chapter=False)
+        results["pages"][name][what] = value(60)
+        assert len(report.missed(results)) == count
+        assert report.page_table(results).count("**60**") == count
 
     @pytest.mark.parametrize(("key", "what"), [("cold", "nothing cached"), ("edited", "edited")])
     def test_a_slow_build_is_told(self, key: str, what: str) -> None:
