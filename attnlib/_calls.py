@@ -20,6 +20,8 @@ class AttentionCall(NamedTuple):
     mask: np.ndarray | None
     is_causal: bool
     rule: ScalingRule
+    multiplier: float
+    """What the rule multiplies all scores by."""
     shape: tuple[int, ...]
     """That of the scores: leading axes, queries, keys."""
     dtype: np.dtype
@@ -47,7 +49,7 @@ def checked_call(
         if number and not least <= number <= most:
             raise ValueError(f"{name} must be a number that {wide} can hold; got {number:.3g}")
     arrays = (array.astype(wide, copy=False) for array in (q, k, v))
-    return AttentionCall(*arrays, mask, flag("is_causal", is_causal), rule, shape, dtype)
+    return AttentionCall(*arrays, mask, flag("is_causal", is_causal), rule, factor, shape, dtype)
 
 
 def _checked_inputs(
@@ -142,7 +144,7 @@ def check_scores(call: AttentionCall, logits: np.ndarray) -> None:
         raise ValueError(
             f"query and key must give scores that {logits.dtype} can hold; got magnitudes up to "
             f"{np.abs(call.query).max():.3g} and {np.abs(call.key).max():.3g} with scale "
-            f"{call.rule.multiplier(call.query.shape[-1], call.shape[-1]):.3g}"
+            f"{call.multiplier:.3g}"
         )
 
 
@@ -160,5 +162,5 @@ def hide(logits: np.ndarray, mask: np.ndarray | None, offset: int | None) -> Non
             raise ValueError(
                 f"attn_mask must keep the scores within {logits.dtype}; got up to {mask.max():.3g}"
             )
-    if offset is not None:
+    if offset is not None and offset < logits.shape[-1] - 1:  # some keys are later
         np.copyto(logits, -np.inf, where=~np.tri(*logits.shape[-2:], offset, dtype=bool))

@@ -12,9 +12,10 @@ from numpy.lib.introspect import opt_func_info
 
 from attnlib._calls import AttentionCall, check_scores, hide, sum_to_shape
 from attnlib._threads import n_threads, scratch
+from attnlib.scaling import _folded
 
-QUERIES, KEYS = 512, 256
-"""Those of a tile, at most: half a megabyte of scores in float32."""
+QUERIES, KEYS = 1024, 256
+"""Those of a tile, at most: a megabyte of scores in float32."""
 WORTH_A_THREAD = 2**18
 """Scores from which on a call is shared out."""
 Tile = tuple[slice, slice]
@@ -53,7 +54,7 @@ def powers_for(call: AttentionCall) -> Powers:
     if fast is OF_E or added or rule.cap or "query_gain" in rule.gains:
         return OF_E
     lengths = max(1, longest(call.query)) * max(1, longest(call.key))
-    largest = rule.multiplier(call.query.shape[-1], call.shape[-1]) * lengths
+    largest = call.multiplier * lengths
     return fast if largest < MODERATE else OF_E
 
 
@@ -82,7 +83,8 @@ def threads_for(call: AttentionCall) -> int:
 def tiles(call: AttentionCall, n_threads: int) -> list[Tile]:
     """List which heads and which of their queries to take at a time, some for each thread."""
     n_heads, (n_queries, n_keys) = math.prod(call.shape[:-2]), call.shape[-2:]
-    rows = min(QUERIES, -(-n_queries * n_heads // n_threads)) or 1
+    most = QUERIES // 2 if call.is_causal else QUERIES  # a high tile on the diagonal hides more
+    rows = min(most, -(-n_queries * n_heads // n_threads)) or 1
     heads = 1
     if n_queries <= rows:  # several short heads fit into one tile
         fitting = QUERIES * KEYS // max(1, n_queries * min(n_keys, KEYS))
@@ -94,6 +96,11 @@ def key_slices(call: AttentionCall, rows: slice) -> Iterator[slice]:
     """Yield the keys to take at a time, without those that all these queries are too early for."""
     n_keys = call.shape[-1]
     return _slices(min(n_keys, rows.stop) if call.is_causal else n_keys, KEYS)
+
+
+def folded(call: AttentionCall, query: np.ndarray) -> np.ndarray:
+    """Return some queries of the call with what the rule does to their scores, but the cap."""
+    return _folded(call.rule, query, call.multiplier)
 
 
 def tile_scores(

@@ -127,7 +127,7 @@ def _forward(
 
     def attend(heads: slice, rows: slice, *, careful: bool) -> bool:
         """Write what some queries get, and say whether nothing left the range of the numbers."""
-        q = call.rule.fold_query(query[heads, rows], call.shape[-1])
+        q = tiling.folded(call, query[heads, rows])
         q *= powers.unit
         bound = tiling.longest(q) * longest_key  # of all scores; if finite, so are they
         online = careful or not min(bound, call.rule.cap or bound) < limit
@@ -188,7 +188,7 @@ def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
     def carry_back(some_tiles: list[tiling.Tile]) -> list[np.ndarray]:
         by_key, by_value = np.zeros_like(key), np.zeros_like(value)
         for heads, rows in some_tiles:
-            q = call.rule.fold_query(query[heads, rows], call.shape[-1])
+            q = tiling.folded(call, query[heads, rows])
             exponents = q * powers.unit
             for keys in tiling.key_slices(call, rows):
                 exps = tiling.tile_scores(call, exponents, key[heads, keys])

@@ -141,11 +141,7 @@ class ScalingRule:
         array([[1., 2., 0., 3.]])
         """
         q = _checked_vectors("query", query)
-        factor = self.multiplier(q.shape[-1], n_keys)
-        folded = (_directions(q)[0] if self.normalize else q) * factor
-        if "query_gain" in self.gains:
-            folded *= self._query_gains(q)
-        return folded
+        return _folded(self, q, self.multiplier(q.shape[-1], n_keys))
 
     def fold_key(self, key: ArrayLike) -> np.ndarray:
         """Return keys, shape (..., d_k), divided by their length if the rule normalizes.
@@ -474,6 +470,14 @@ def _exponential(name: str, gain: Any) -> Any:
             f"within range; got {np.max(gain):.3g}"
         )
     return factor
+
+
+def _folded(rule: ScalingRule, q: np.ndarray, multiplier: float) -> np.ndarray:
+    """Return queries that have been checked with what the rule does to their scores."""
+    folded = (_directions(q)[0] if rule.normalize else q) * multiplier
+    if "query_gain" in rule.gains:
+        folded *= rule._query_gains(q)
+    return folded
 
 
 def _checked_vectors(name: str, vectors: ArrayLike) -> np.ndarray:
