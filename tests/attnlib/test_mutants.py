@@ -126,9 +126,19 @@ EQUIVALENT = {
     ],
     "without a query there is no tile, whatever its height": [
         (
-            "_tiles.tiles: min(QUERIES, -(-n_queries * n_heads // n_threads)) or 1 -> min(QUERIES, "
+            "_tiles.tiles: min(most, -(-n_queries * n_heads // n_threads)) or 1 -> min(most, "
             "-(-n_queries * n_heads // n_threads)) or 2"
         ),
+    ],
+    "tiles of every height give the same": [
+        "_tiles.tiles: QUERIES // 2 -> QUERIES * 2",
+        "_tiles.tiles: QUERIES // 2 -> QUERIES // 3",
+        "_tiles.tiles: QUERIES // 2 -> QUERIES // 1",
+    ],
+    "a mask that hides no key costs time only": [
+        "_calls.hide: offset < logits.shape[-1] - 1 -> offset <= logits.shape[-1] - 1",
+        "_calls.hide: logits.shape[-1] - 1 -> logits.shape[-1] + 1",
+        "_calls.hide: logits.shape[-1] - 1 -> logits.shape[-1] - 0",
     ],
     "a check too many costs time only": [
         "_tiles.tile_scores: False -> True",
