@@ -16,6 +16,8 @@ from attnlib.scaling import _folded
 
 QUERIES, KEYS = 1024, 256
 """Those of a tile, at most: a megabyte of scores in float32."""
+CAUSAL_QUERIES = 512
+"""Those of a tile under a causal mask: a higher one on the diagonal would compute more in vain."""
 WORTH_A_THREAD = 2**18
 """Scores from which on a call is shared out."""
 Tile = tuple[slice, slice]
@@ -83,7 +85,7 @@ def threads_for(call: AttentionCall) -> int:
 def tiles(call: AttentionCall, n_threads: int) -> list[Tile]:
     """List which heads and which of their queries to take at a time, some for each thread."""
     n_heads, (n_queries, n_keys) = math.prod(call.shape[:-2]), call.shape[-2:]
-    most = QUERIES // 2 if call.is_causal else QUERIES  # a high tile on the diagonal hides more
+    most = CAUSAL_QUERIES if call.is_causal else QUERIES
     rows = min(most, -(-n_queries * n_heads // n_threads)) or 1
     heads = 1
     if n_queries <= rows:  # several short heads fit into one tile

@@ -49,6 +49,7 @@ def use(monkeypatch, *, queries=None, keys=None, powers=None):
     """Cut into other tiles than usual, or exponentiate as another machine might."""
     if queries:
         monkeypatch.setattr(_tiles, "QUERIES", queries)
+        monkeypatch.setattr(_tiles, "CAUSAL_QUERIES", queries)
         monkeypatch.setattr(_tiles, "KEYS", keys)
     if powers:
         monkeypatch.setattr(_tiles, "fast_powers", lambda _dtype: powers)

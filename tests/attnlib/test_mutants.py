@@ -130,11 +130,6 @@ EQUIVALENT = {
             "-(-n_queries * n_heads // n_threads)) or 2"
         ),
     ],
-    "tiles of every height give the same": [
-        "_tiles.tiles: QUERIES // 2 -> QUERIES * 2",
-        "_tiles.tiles: QUERIES // 2 -> QUERIES // 3",
-        "_tiles.tiles: QUERIES // 2 -> QUERIES // 1",
-    ],
     "a mask that hides no key costs time only": [
         "_calls.hide: offset < logits.shape[-1] - 1 -> offset <= logits.shape[-1] - 1",
         "_calls.hide: logits.shape[-1] - 1 -> logits.shape[-1] + 1",
