@@ -81,6 +81,15 @@ def threads(request, monkeypatch):
 same_tiles = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.parametrize(
+    ("is_causal", "height"), [(False, _tiles.QUERIES), (True, _tiles.CAUSAL_QUERIES)]
+)
+def test_tiles_are_lower_under_a_causal_mask(is_causal, height):
+    call = checked_call(*np.ones((3, 4096, 1)), None, is_causal, None)
+    assert {rows.stop - rows.start for _, rows in _tiles.tiles(call, 1)} == {height}
+    assert _tiles.CAUSAL_QUERIES < _tiles.QUERIES
+
+
 @pytest.mark.usefixtures("small_tiles")
 @same_tiles
 @given(calls(), st.sampled_from([1.0, 30.0]))
