@@ -1,0 +1,232 @@
+"""What code depends on: the modules of this repository that it imports, and their syntax trees.
+
+A package's ``__init__`` often does no more than hand names on. Code that imports such a name from
+the package depends on the module that defines it, and not on all the others that ``__init__``
+imports. This holds because no module of the repository alters another when it is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+ALL = "*"
+BEGINS = "…"
+Need = tuple[str, str]
+"""A module and a name in it: ALL for whatever it has, BEGINS for the modules that begin so."""
+DOTTED = re.compile(r"\b(\w+)\.(\w+)")
+IMPORTERS = {"import_module", "__import__"}
+
+
+def tree_digest(source: str) -> str:
+    r"""Return sixteen digits of a module's syntax tree without docstrings.
+
+    Comments and layout do not matter, nor does which version of Python reads the module.
+
+    Examples
+    --------
+    >>> half = tree_digest('def half(x):\n    "Return a half."\n    return x / 2')
+    >>> half == tree_digest("def half( x ):  # again\n    return (x / 2)")
+    True
+    >>> half == tree_digest("def half(x):\n    return x / 3")
+    False
+    """
+    return hashlib.sha256(repr(_shape(ast.parse(source))).encode()).hexdigest()[:16]
+
+
+def _shape(part: object) -> object:
+    """Return a part of a syntax tree as nested lists, without what is empty."""
+    if isinstance(part, list):
+        return [_shape(one) for one in part if not _is_text(one)]
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    held = [(name, value) for name, value in ast.iter_fields(part) if value not in (None, [])]
+    return [type(part).__name__, *((name, _shape(value)) for name, value in held)]
+
+
+def _is_text(part: object) -> bool:
+    """Say whether a statement is a mere text: a docstring, or what is said of a constant."""
+    held = part.value if isinstance(part, ast.Expr) else None
+    return isinstance(held, ast.Constant) and isinstance(held.value, str)
+
+
+class Code:
+    """What a module or a notebook imports, and which names of it.
+
+    The text of a notebook holds expressions beside its code, so what looks like an attribute
+    anywhere in it counts as used.
+    """
+
+    def __init__(self, text: str, package: str, is_notebook: bool) -> None:
+        nodes = [node for code in _codes(text, is_notebook) for node in ast.walk(ast.parse(code))]
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        asked = [
+            node
+            for node in nodes
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        ]
+        owners = {id(node.value) for node in asked}
+        self.loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+        self.defined = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+        self.defined |= {
+            node.name
+            for node in nodes
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        }
+        used = {(node.value.id, node.attr) for node in asked}
+        used |= {(node.id, ALL) for node in names if id(node) not in owners}
+        used |= set(DOTTED.findall(text)) if is_notebook else set()
+        self._used: dict[str, set[str]] = {}
+        for owner, name in used:
+            self._used.setdefault(owner, set()).add(name)
+        self._imports = {one for node in nodes for one in _imports(node, package)}
+        self._computed = {one for node in nodes for one in _computed(node, package)}
+
+    def needs(self, own: bool = False) -> set[Need]:
+        """Return what the code needs, or only what it needs beside handing names on."""
+        found = set(self._computed)
+        for name, need, module in self._imports:
+            if not own or name in {*self.loaded, ALL}:
+                uses = self._used.get(name, ())
+                found |= {need, *((module, used) for used in uses)}
+                found |= {(f"{module}.{used}", ALL) for used in uses}
+        return found
+
+    def handed_on(self, name: str) -> set[Need]:
+        """Return what stands behind a name that the code imports for others."""
+        return {
+            one
+            for bound, need, module in self._imports
+            if bound == name
+            for one in (need, (module, ALL))
+        }
+
+
+def _codes(text: str, is_notebook: bool) -> list[str]:
+    """Return the code of a module, or of each cell of a notebook."""
+    if not is_notebook:
+        return [text]
+    cells = json.loads(text)["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def _imports(node: ast.AST, package: str) -> Iterator[tuple[str, Need, str]]:
+    """Yield each name that a statement imports, what it needs and which module it may be."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            first = alias.name.split(".")[0]
+            yield alias.asname or first, (alias.name, ""), alias.name if alias.asname else first
+    elif isinstance(node, ast.ImportFrom):
+        above = package.split(".")[: len(package.split(".")) - node.level + 1]
+        module = ".".join([*above * bool(node.level), *[node.module] * bool(node.module)])
+        for alias in node.names:
+            yield alias.asname or alias.name, (module, alias.name), f"{module}.{alias.name}"
+
+
+def _computed(node: ast.AST, package: str) -> Iterator[Need]:
+    """Yield the modules that a call may import: by what the name begins with, or those beside."""
+    if not isinstance(node, ast.Call):
+        return
+    if getattr(node.func, "id", getattr(node.func, "attr", "")) in IMPORTERS:
+        match node.args:
+            case [ast.Constant(str(name)), *_] if name[:1] != ".":
+                yield name, ALL
+            case [ast.JoinedStr([ast.Constant(str(head)), *_]), *_] if head[:1] != ".":
+                yield head, BEGINS
+            case _:
+                yield f"{package}.", BEGINS
+
+
+@cache
+def _code(text: str, package: str, is_notebook: bool) -> Code:
+    return Code(text, package, is_notebook)
+
+
+def _read(path: Path, root: Path) -> Code:
+    """Return what a file imports."""
+    text = path.read_text(encoding="utf-8")
+    return _code(text, _package(path, root), path.suffix == ".ipynb")
+
+
+def _package(path: Path, root: Path) -> str:
+    """Return the dotted name of the folder that a file is in."""
+    return ".".join(path.parent.relative_to(root).parts)
+
+
+def _answer(need: Need, root: Path) -> tuple[Path | None, set[Need]]:
+    """Return the file that a need leads to, if it is in the repository, and what it needs more."""
+    module, name = need
+    holder, _, last = module.rpartition(".")
+    if name == BEGINS:
+        folder = root.joinpath(*holder.split("."))
+        stems = {path.stem for path in folder.glob(f"{last}*.py")}
+        return None, {(f"{holder}.{stem}".strip("."), ALL) for stem in stems}
+    folder = root.joinpath(*module.split("."))
+    above = {(holder, "")} if holder else set()
+    if folder.with_suffix(".py").is_file():
+        return folder.with_suffix(".py"), above
+    part = {(f"{module}.{name}", "")} if name else set()
+    init = folder / "__init__.py"
+    if not init.is_file():
+        return None, above | part if folder.is_dir() else set()
+    code = _read(init, root)
+    if name and name != ALL:
+        known = code.handed_on(name) or name in code.defined or _exists(folder / name)
+        more = part | code.handed_on(name) if known else code.needs()
+    else:
+        more = code.needs(own=not name)
+    return init, above | more | {(module, "")}
+
+
+def _exists(folder: Path) -> bool:
+    """Say whether there is a module of a name."""
+    return folder.is_dir() or folder.with_suffix(".py").is_file()
+
+
+def imported_modules(path: Path, root: Path) -> set[str]:
+    """Return the files of a repository that a module or a notebook imports, from the root.
+
+    They include the packages' ``__init__``, and what these import on behalf of the file.
+
+    Examples
+    --------
+    >>> from book.model import ROOT
+    >>> found = imported_modules(ROOT / "attnbook/plots/puzzle.py", ROOT)
+    >>> {"attnbook/__init__.py", "attnbook/plots/style.py"} <= found
+    True
+    """
+    ours = {there.stem for there in root.iterdir()}
+    found: set[str] = set()
+    seen: set[Need] = set()
+    more = {(_package(path, root), ""), *_read(path, root).needs()}
+    waiting: set[Need] = set()
+    while waiting := waiting | {one for one in more - seen if one[0].split(".")[0] in ours}:
+        need = waiting.pop()
+        seen.add(need)
+        file, more = _answer(need, root)
+        found |= {file.relative_to(root).as_posix()} if file else set()
+    return found
+
+
+def closure(paths: Iterable[str], root: Path) -> set[str]:
+    """Return files of a repository with all that they import, directly or not.
+
+    Examples
+    --------
+    >>> from book.model import ROOT
+    >>> sorted(closure(["attnlib/softmax.py"], ROOT))
+    ['attnlib/__init__.py', 'attnlib/_extras.py', 'attnlib/_validation.py', 'attnlib/softmax.py']
+    """
+    found = set(paths)
+    waiting = list(found)
+    while waiting:
+        new = imported_modules(root / waiting.pop(), root) - found
+        found |= new
+        # what a package imports for others is found with them
+        waiting += [name for name in new if not name.endswith("__init__.py")]
+    return found
