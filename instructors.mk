@@ -22,14 +22,14 @@ PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: test test-quick chapter sizes sphinx lint format lock page-picture package-check students question problem-sets grade grades-export \
+.PHONY: test prove chapter sizes sphinx lint format lock page-picture package-check students question problem-sets grade grades-export \
 	feedback-zips formgrader grade-scheduler grade-worker similarity items bench-grading
 
-test: $(TEST)/.ready $(LIVE)/.tried ## run every test, the book's own cells included
+test: $(TEST)/.ready $(LIVE)/.tried ## the tests for each commit, in minutes, the book's own cells included
 	@$(TEST_RUN) tools/run_tests.py $(ARGS)
 
-test-quick: $(TEST)/.ready ## the mathematics and the texts alone: no site, no browser, no grader
-	@$(TEST_RUN) tools/run_tests.py --quick $(ARGS)
+prove: $(TEST)/.ready $(LIVE)/.tried ## the long proofs: ARGS=GROUP for one, ARGS=--due for what has changed
+	@$(TEST_RUN) -m tests.proofs $(ARGS)
 
 chapter: export CHAPTER_NAME = $(NAME)
 chapter: export CHAPTER_AFTER = $(AFTER)

@@ -15,8 +15,9 @@ from filelock import FileLock
 
 from tests.book.building import BuildResult, build
 from tests.book.notebooks import ROOT
+from tests.proving import pytest_addoption, pytest_configure, pytest_sessionfinish
+from tests.proving import pytest_collection_modifyitems as choose_proofs
 from tools.chromium import find_chromium
-from tools.run_tests import UNMEASURED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -26,19 +27,7 @@ Once = Callable[[str, Callable[[Path], object]], Any]
 # Parsed pages are millions of objects, in which Python would look for garbage again and again.
 gc.set_threshold(100_000, 20, 100)
 
-MUTANTS = "tests/attnlib/test_mutants.py::test_every_mutant_is_noticed"
-FIRST = (
-    "tests/site/test_pages.py::test_the_book_builds_without_a_warning",
-    "tests/grading/test_week.py",
-    "tests/grading/test_redteam.py::test_an_attack_gets_what_a_fair_instructor_gives[checks-del",
-    "tests/book/test_binder.py::test_every_chapter_runs_where_binder_would_with_another_blas_kernel",
-    f"{MUTANTS}[softmax]",
-    "tests/book/test_jupyterlab.py",
-    f"{MUTANTS}[training]",
-    "tests/grading/test_example.py",
-    ("tests/book/test_sweep_language.py", "tests/book/test_trained_head.py"),  # share PyTorch
-)
-"""What takes more than a minute, in the order in which it is dealt out to the workers."""
+__all__ = ["pytest_addoption", "pytest_configure", "pytest_sessionfinish"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -46,32 +35,10 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say what is not measured, and let each worker begin with its share of what takes minutes."""
-    for item in items:
-        if item.nodeid.startswith(UNMEASURED):
-            item.add_marker("no_cover")
-    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-
-
-def dealt(items: list[pytest.Item], n_workers: int) -> list[pytest.Item]:
-    """Order tests for workers that each begin with an equally long stretch of them.
-
-    What looks at the build comes last: one worker builds the book while the others have enough to
-    do without it.
-    """
-    shares: list[list[pytest.Item]] = [[] for _ in range(n_workers)]
-    for number, name in enumerate(FIRST):
-        shares[number % n_workers] += [item for item in items if item.nodeid.startswith(name)]
-    rest = [item for item in items if not any(item.nodeid.startswith(name) for name in FIRST)]
-    rest.sort(key=lambda item: "build_result" in getattr(item, "fixturenames", ()))
-    ordered: list[pytest.Item] = []
-    for number, share in enumerate(shares):
-        length = (len(items) - len(ordered)) // (n_workers - number)
-        room = max(length - len(share), 0)
-        ordered += share + rest[:room]
-        del rest[:room]
-    return ordered
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose what runs; what looks at the built book comes last, so that one worker begins it."""
+    choose_proofs(config, items)
+    items.sort(key=lambda item: "build_result" in getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session")

@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
         return 1
     print(
         f"wrote {path.relative_to(ROOT)} and its line in _toc.yml. Fill in what stands between « "
-        "and »; then `make numbers` runs it, and `make test-quick` says what is left."
+        "and »; then `make numbers` runs it, and `make test` says what is left."
     )
     return 0
 

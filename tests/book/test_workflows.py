@@ -181,8 +181,9 @@ def test_the_generated_notebooks_are_the_one_commit_of_a_branch(tmp_path: Path) 
 def test_everything_is_run_again_on_a_schedule_with_the_newest_versions() -> None:
     workflow = parsed(text("newest.yml"))
     assert {"schedule", "workflow_dispatch"} == set(workflow["on"])
-    *_, lock, _, test = commands(workflow["jobs"]["test"])
+    *_, lock, _, test, prove = commands(workflow["jobs"]["test"])
     assert lock == "make lock UPGRADE=--upgrade"
+    assert prove == "make prove"
     # what is left out is there, and is about pinned versions
     (left_out,) = re.findall(r'^make test ARGS="--deselect (tests/[^\s"]+)"$', test)
     path, *names = left_out.split("::")
