@@ -10,10 +10,13 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import pickle
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+
+from book.files import atomic_write
 
 ALL = "*"
 BEGINS = "…"
@@ -36,7 +39,19 @@ def tree_digest(source: str) -> str:
     >>> half == tree_digest("def half(x):\n    return x / 3")
     False
     """
-    return hashlib.sha256(repr(_shape(ast.parse(source))).encode()).hexdigest()[:16]
+    return _hashed(repr(_shape(ast.parse(source))))
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _without_texts(source: str, nodes: Iterable[ast.AST]) -> str:
+    """Return a module's source without the lines of its docstrings."""
+    texts = [node for node in nodes if _is_text(node)]
+    left_out = {line for text in texts for line in range(text.lineno, text.end_lineno + 1)}
+    lines = enumerate(source.splitlines(), start=1)
+    return "\n".join(line for number, line in lines if number not in left_out)
 
 
 def _shape(part: object) -> object:
@@ -63,14 +78,21 @@ class Code:
     """
 
     def __init__(self, text: str, package: str, is_notebook: bool) -> None:
-        nodes = [node for code in _codes(text, is_notebook) for node in ast.walk(ast.parse(code))]
+        trees = [ast.parse(code) for code in _codes(text, is_notebook)]
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        self.tree = _hashed(repr(_shape(trees)))
+        """A digest of the syntax trees."""
+        self.text = self.tree if is_notebook else _hashed(self.tree + _without_texts(text, nodes))
+        """A digest that counts comments and layout as well."""
+        said = {id(node.value) for node in nodes if _is_text(node)}
+        constants = (node for node in nodes if isinstance(node, ast.Constant))
+        texts = {node.value for node in constants if id(node) not in said}
+        self.strings = {text for text in texts if isinstance(text, str) and "\n" not in text}
         names = [node for node in nodes if isinstance(node, ast.Name)]
-        asked = [
-            node
-            for node in nodes
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        ]
+        attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+        asked = [node for node in attributes if isinstance(node.value, ast.Name)]
         owners = {id(node.value) for node in asked}
+        self.names = {node.id for node in names} | {node.attr for node in attributes}
         self.loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
         self.defined = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
         self.defined |= {
@@ -142,20 +164,42 @@ def _computed(node: ast.AST, package: str) -> Iterator[Need]:
                 yield f"{package}.", BEGINS
 
 
+def read(path: Path, root: Path) -> Code:
+    """Return what a file of a repository imports, and what it is."""
+    content, package = path.read_bytes(), _package(path, root)
+    key = hashlib.sha256(b"\0".join([_method(), package.encode(), content])).hexdigest()
+    if key not in READ:
+        found = LOADED.get(key) or Code(content.decode(), package, path.suffix == ".ipynb")
+        READ[key] = found
+    return READ[key]
+
+
+READ: dict[str, Code] = {}
+"""The files that were read, by a digest of all that counts for them."""
+LOADED: dict[str, Code] = {}
+"""Those that an earlier process has read."""
+
+
 @cache
-def _code(text: str, package: str, is_notebook: bool) -> Code:
-    return Code(text, package, is_notebook)
+def _method() -> bytes:
+    return Path(__file__).read_bytes()
 
 
-def _read(path: Path, root: Path) -> Code:
-    """Return what a file imports."""
-    text = path.read_text(encoding="utf-8")
-    return _code(text, _package(path, root), path.suffix == ".ipynb")
+def load(path: Path) -> None:
+    """Take up what an earlier process kept, since to read a hundred files takes a second."""
+    if path.is_file():
+        LOADED.update(pickle.loads(path.read_bytes()))  # noqa: S301 - our own file
+
+
+def keep(path: Path) -> None:
+    """Keep what this process has read for later ones."""
+    if READ.keys() - LOADED.keys():
+        atomic_write(path, pickle.dumps(READ))
 
 
 def _package(path: Path, root: Path) -> str:
-    """Return the dotted name of the folder that a file is in."""
-    return ".".join(path.parent.relative_to(root).parts)
+    """Return the dotted name of the folder that a module is in."""
+    return "" if path.suffix == ".ipynb" else ".".join(path.parent.relative_to(root).parts)
 
 
 def _answer(need: Need, root: Path) -> tuple[Path | None, set[Need]]:
@@ -174,7 +218,7 @@ def _answer(need: Need, root: Path) -> tuple[Path | None, set[Need]]:
     init = folder / "__init__.py"
     if not init.is_file():
         return None, above | part if folder.is_dir() else set()
-    code = _read(init, root)
+    code = read(init, root)
     if name and name != ALL:
         known = code.handed_on(name) or name in code.defined or _exists(folder / name)
         more = part | code.handed_on(name) if known else code.needs()
@@ -203,7 +247,7 @@ def imported_modules(path: Path, root: Path) -> set[str]:
     ours = {there.stem for there in root.iterdir()}
     found: set[str] = set()
     seen: set[Need] = set()
-    more = {(_package(path, root), ""), *_read(path, root).needs()}
+    more = {(_package(path, root), ""), *read(path, root).needs()}
     waiting: set[Need] = set()
     while waiting := waiting | {one for one in more - seen if one[0].split(".")[0] in ours}:
         need = waiting.pop()
@@ -213,8 +257,12 @@ def imported_modules(path: Path, root: Path) -> set[str]:
     return found
 
 
-def closure(paths: Iterable[str], root: Path) -> set[str]:
+def closure(
+    paths: Iterable[str], root: Path, direct: Callable[[Path, Path], set[str]] = imported_modules
+) -> set[str]:
     """Return files of a repository with all that they import, directly or not.
+
+    Several searches are faster if they share a `direct` that remembers what it found.
 
     Examples
     --------
@@ -225,7 +273,7 @@ def closure(paths: Iterable[str], root: Path) -> set[str]:
     found = set(paths)
     waiting = list(found)
     while waiting:
-        new = imported_modules(root / waiting.pop(), root) - found
+        new = direct(root / waiting.pop(), root) - found
         found |= new
         # what a package imports for others is found with them
         waiting += [name for name in new if not name.endswith("__init__.py")]
