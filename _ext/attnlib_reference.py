@@ -289,9 +289,10 @@ class _Generated(SphinxDirective):
         return container.children
 
     def module(self, stem: str) -> ModuleType:
-        """Import a module, and note that the page depends on it."""
+        """Import a module, and note that the page depends on it and on what the package offers."""
         module = module_named(stem)
-        self.env.note_dependency(str(module.__file__))
+        for file in (module.__file__, importlib.import_module(PACKAGE).__file__):
+            self.env.note_dependency(str(file))
         return module
 
 
@@ -303,6 +304,9 @@ class ModuleReference(_Generated):
     def run(self) -> list[Node]:
         """Describe the module and its public names."""
         module = self.module(self.arguments[0])
+        for member in (getattr(module, name) for name in public_names(module)[0]):
+            if inspect.isfunction(member):  # what decorates a plot adds to its docstring
+                self.env.note_dependency(member.__code__.co_filename)
         return self.parsed(
             module_lines(module, known_pages(Path(self.env.srcdir))), str(module.__file__)
         )
@@ -429,6 +433,23 @@ def forget_helpers(_app: Sphinx, document: nodes.document) -> None:
         node.document = document
 
 
+class Places:
+    """Where the names of the reference are: a page that has not changed may link an old place."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, Any] = {}
+
+    def note(self, _app: Sphinx, env: BuildEnvironment, *_pages: set[str]) -> list[str]:
+        """Note where the last build had them."""
+        self._before = dict(env.domains["py"].objects)
+        return []
+
+    def follow(self, _app: Sphinx, env: BuildEnvironment) -> list[str]:
+        """Have all pages written anew if one came, went or moved."""
+        moved = self._before and self._before != env.domains["py"].objects
+        return sorted(env.found_docs) if moved else []
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     app.setup_extension("sphinx.ext.autodoc")
@@ -439,4 +460,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-signature", render_signature)
     app.connect("missing-reference", link_type)
     app.connect("doctree-read", forget_helpers)
+    places = Places()
+    app.connect("env-get-outdated", places.note)
+    app.connect("env-updated", places.follow)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

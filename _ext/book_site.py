@@ -1,7 +1,6 @@
 """What the book's site needs beyond Jupyter Book's configuration.
 
-* Pages never show what the code no longer computes: the execution cache belongs to one state of
-  ``attnlib`` and of the pinned versions.
+* All pages are read again when the pinned versions change.
 * One address, that of the repository, switches on every link that needs it.
 """
 
@@ -9,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,28 +15,14 @@ from urllib.parse import urlsplit
 
 from pygments.lexers.special import TextLexer
 
-from book.digest import computation_digest
+from _ext.rebuild import rebuild_when_changed
+from book.digest import PINS
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def choose_cache(app: Sphinx, config: Config) -> None:
-    """Give each state of the code an execution cache of its own.
-
-    The path of the cache is part of what Sphinx remembers about the last build, so another state of
-    the code makes it read every notebook again as well.
-    """
-    caches = Path(app.outdir).parent / ".jupyter_cache"
-    current = caches / computation_digest(ROOT)
-    if caches.is_dir():
-        for other in caches.iterdir():
-            if other != current:
-                shutil.rmtree(other) if other.is_dir() else other.unlink()
-    config["nb_execution_cache_path"] = str(current)
 
 
 def site_address(repository: str) -> str:
@@ -107,7 +91,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     gc.disable()
     # the guide to grading shows tables, which Pygments has no colors for
     app.add_lexer("csv", TextLexer)
-    app.connect("config-inited", choose_cache)
+    rebuild_when_changed(app, "env", __file__, ROOT / PINS)
     app.connect("config-inited", apply_repository)
     app.connect("config-inited", leave_out_thebe)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

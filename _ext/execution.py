@@ -1,5 +1,10 @@
 """Run notebooks side by side while Sphinx reads other pages, and write pages side by side.
 
+Pages never show what the code no longer computes. jupyter-cache knows a notebook's cells and not
+the package that they call, so each record holds a digest of all else that its outputs depend on. A
+build begins by removing the records with another digest than today's, and reads those pages again
+that the last build to come to its end made with another one.
+
 MyST-NB runs a notebook when it comes to read it, one after another, while the other processors have
 nothing to do. Here those that the cache does not have yet start before anything is read, several at
 a time. Sphinx reads the pages that run nothing meanwhile, and each notebook when its outputs are in
@@ -13,7 +18,9 @@ from __future__ import annotations
 import asyncio
 import atexit
 import gc
+import json
 import os
+import shutil
 import threading
 import time
 from concurrent.futures import Future
@@ -24,13 +31,16 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
+from jupyter_cache.cache.db import NbCacheRecord
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx.util import logging
 
-from book import numbers
+from book import numbers, sources
+from book.digest import notebook_digests
+from book.files import atomic_write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from jupyter_cache.base import JupyterCacheAbstract
     from sphinx.application import Sphinx
@@ -73,8 +83,14 @@ class Runs:
     cell leaves a processor idle.
     """
 
-    def __init__(self, notebooks: dict[Path, nbformat.NotebookNode], timeout: int) -> None:
+    def __init__(
+        self,
+        notebooks: dict[Path, nbformat.NotebookNode],
+        digests: Mapping[Path, str],
+        timeout: int,
+    ) -> None:
         self._notebooks = notebooks
+        self._digests = digests
         self._timeout = timeout
         self._seconds: dict[Path, Future[float | None]] = {path: Future() for path in notebooks}
         self._loop = asyncio.new_event_loop()
@@ -104,6 +120,7 @@ class Runs:
 
     async def _run(self, path: Path) -> float | None:
         start = time.perf_counter()
+        kept = numbers.record(self._notebooks[path], self._digests[path], numbers.ROOT)
         client = numbers.Client(
             self._notebooks[path],
             timeout=self._timeout,
@@ -124,7 +141,7 @@ class Runs:
                 await asyncio.wait([running], timeout=0.2)
             running.exception()
             raise
-        numbers.keep(self._notebooks[path], client.values, numbers.ROOT)
+        numbers.keep(client.values, kept)
         return time.perf_counter() - start
 
     def __iter__(self) -> Iterator[Path]:
@@ -135,16 +152,18 @@ class Runs:
         """Say whether a notebook is among those that run."""
         return path in self._notebooks
 
-    def keep(self, path: Path, cache: JupyterCacheAbstract) -> None:
-        """Wait for a notebook and put it into a cache.
+    def keep(self, path: Path, cache: JupyterCacheAbstract) -> bool:
+        """Wait for a notebook, put it into a cache and say whether it ran to its end.
 
         One that fails is left to the build, which runs it again and reports what went wrong.
         """
         seconds = self._seconds[path].result()
-        if seconds is not None:
-            data = {"execution_seconds": seconds}
-            bundle = CacheBundleIn(self._notebooks[path], str(path.resolve()), data=data)
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        if seconds is None:
+            return False
+        data = {"execution_seconds": seconds, "digest": self._digests[path]}
+        bundle = CacheBundleIn(self._notebooks[path], str(path.resolve()), data=data)
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        return True
 
     def stop(self) -> None:
         """End what still runs, and its kernels."""
@@ -154,15 +173,23 @@ class Runs:
         self._loop.close()
 
 
-def start(paths: list[Path], cache: JupyterCacheAbstract, timeout: int) -> Runs | None:
-    """Start the notebooks that a cache does not have; none if there is just one."""
-    read = {path: nbformat.read(path, as_version=4) for path in paths}
-    waiting = [path for path in paths if not is_known(cache, read[path])]
-    if len(waiting) < 2:
+def drop_stale(cache: JupyterCacheAbstract, digests: Mapping[Path, str]) -> None:
+    """Remove the outputs from a cache that their notebooks would no longer have."""
+    for record in cache.list_cache_records():
+        if (record.data or {}).get("digest") != digests.get(Path(record.uri)):
+            NbCacheRecord.remove_records([record.pk], cache.db)
+            shutil.rmtree(cache.path / "executed" / record.hashkey, ignore_errors=True)
+
+
+def start(digests: Mapping[Path, str], cache: JupyterCacheAbstract, timeout: int) -> Runs | None:
+    """Start the notebooks that a cache does not have, each given with its digest."""
+    read = {path: nbformat.read(path, as_version=4) for path in digests}
+    waiting = [path for path in digests if not is_known(cache, read[path])]
+    if not waiting:
         return None
     # the longest first, or one processor is left with it at the end: that with the most code
     waiting.sort(key=lambda path: -code_length(read[path]))
-    return Runs({path: read[path] for path in waiting}, timeout)
+    return Runs({path: read[path] for path in waiting}, digests, timeout)
 
 
 class SideBySide:
@@ -170,34 +197,72 @@ class SideBySide:
 
     def __init__(self) -> None:
         self._runs: Runs | None = None
+        self._paths: dict[str, Path] = {}
+        self._digests: dict[Path, str] = {}
+        self._failed: set[str] = set()
 
-    def start(self, app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-        """Start what the build is about to read and has no outputs of, and let it wait last."""
+    def find_stale(
+        self, app: Sphinx, env: BuildEnvironment, added: set[str], *_others: set[str]
+    ) -> list[str]:
+        """Remove outputs that are no longer true, and name the pages that show such."""
         if app.config["nb_execution_mode"] != "cache":
+            return []
+        known = Path(app.doctreedir) / "sources.pickle"
+        sources.load(known)
+        paths = {name: Path(env.doc2path(name)).resolve() for name in env.found_docs}
+        self._paths = {name: path for name, path in paths.items() if path.suffix == ".ipynb"}
+        self._digests = notebook_digests(self._paths.values(), numbers.ROOT)
+        sources.keep(known)
+        drop_stale(self._cache(app), self._digests)
+        made = self._made(app)
+        before = json.loads(made.read_text(encoding="utf-8")) if made.is_file() else {}
+        stale = {name for name, digest in self._named().items() if before.get(name) != digest}
+        return sorted(stale - added)
+
+    def start(self, app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
+        """Start what the build is about to read and has no outputs of, and let it wait last."""
+        digests = {
+            self._paths[name]: self._digests[self._paths[name]]
+            for name in docnames
+            if name in self._paths
+        }
+        if not digests:
             return
-        paths = {name: Path(env.doc2path(name)) for name in docnames}
-        notebooks = [path for path in paths.values() if path.suffix == ".ipynb"]
-        self._runs = runs = start(notebooks, self._cache(app), app.config["nb_execution_timeout"])
+        self._runs = runs = start(digests, self._cache(app), app.config["nb_execution_timeout"])
         if runs:
             # those that have started first are read first; sorting keeps the order of the others
             ranks = {path: rank for rank, path in enumerate(runs)}
-            docnames.sort(key=lambda name: ranks.get(paths[name], -1))
+            docnames.sort(key=lambda name: ranks.get(self._paths.get(name), -1))
 
     def keep(self, app: Sphinx, docname: str, _source: list[str]) -> None:
         """Wait for the notebook that is read now."""
-        path = Path(app.env.doc2path(docname))
-        if self._runs and path in self._runs:
-            self._runs.keep(path, self._cache(app))
+        path = self._paths.get(docname)
+        if self._runs and path in self._runs and not self._runs.keep(path, self._cache(app)):
+            self._failed.add(docname)
 
-    def stop(self, _app: Sphinx, _error: Exception | None) -> None:
-        """Leave nothing running when a build ends, however it ends."""
+    def stop(self, app: Sphinx, error: Exception | None) -> None:
+        """Leave nothing running when a build ends, however it ends, and note what it has made.
+
+        A build that is interrupted notes nothing, since it may have read pages and not written
+        them; and a notebook that failed is tried again.
+        """
         if self._runs:
             self._runs.stop()
             self._runs = None
+        if error is None and self._paths:
+            made = {name: it for name, it in self._named().items() if name not in self._failed}
+            atomic_write(self._made(app), json.dumps(made))
+
+    def _named(self) -> dict[str, str]:
+        return {name: self._digests[path] for name, path in self._paths.items()}
+
+    @staticmethod
+    def _made(app: Sphinx) -> Path:
+        return Path(app.doctreedir) / f"outputs-{app.builder.name}.json"
 
     @staticmethod
     def _cache(app: Sphinx) -> JupyterCacheAbstract:
-        return get_cache(app.config["nb_execution_cache_path"])
+        return get_cache(app.env.mystnb_config.execution_cache_path)
 
 
 def write_side_by_side(app: Sphinx, _env: BuildEnvironment) -> None:
@@ -212,6 +277,7 @@ def write_side_by_side(app: Sphinx, _env: BuildEnvironment) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     side_by_side = SideBySide()
+    app.connect("env-get-outdated", side_by_side.find_stale)
     app.connect("env-before-read-docs", side_by_side.start)
     app.connect("source-read", side_by_side.keep)
     app.connect("build-finished", side_by_side.stop)

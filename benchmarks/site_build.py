@@ -34,7 +34,7 @@ from jupyter_cache import get_cache
 from _ext.execution import start
 
 cache = get_cache(sys.argv[1])
-runs = start(sorted(Path("chapters").glob("*.ipynb")), cache, 600)
+runs = start(dict.fromkeys(sorted(Path("chapters").glob("*.ipynb")), ""), cache, 600)
 for path in runs:
     runs.keep(path, cache)
 print(len(cache.list_cache_records()))

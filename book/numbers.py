@@ -38,7 +38,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from book.digest import computation_digest
+from book.digest import notebook_digests
 from book.files import atomic_write
 from book.markdown import COMMENT, Piece, blocks, walk
 from book.model import ROOT
@@ -470,26 +470,29 @@ def settle(notebook: NotebookNode, values: Values) -> list[str]:
     return said
 
 
-def record(notebook: NotebookNode, root: Path) -> Path:
-    """Return the file that keeps a notebook's values, until its code or a binding changes."""
+def record(notebook: NotebookNode, digest: str, root: Path) -> Path:
+    """Return the file that keeps a notebook's values, until its code or a binding changes.
+
+    The digest is that of what the notebook depends on.
+    """
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     asked = [(binding.template, binding.moment) for binding in Notebook(notebook).bindings]
-    whole = json.dumps([computation_digest(root), code, asked])
+    whole = json.dumps([digest, code, asked])
     return root / "_build" / "numbers" / f"{hashlib.sha256(whole.encode()).hexdigest()[:16]}.json"
 
 
-def keep(notebook: NotebookNode, values: Values, root: Path) -> None:
+def keep(values: Values, kept: Path) -> None:
     """Keep what the kernel made of a notebook's bindings."""
-    kept = [[binding.template, binding.moment, value] for binding, value in values.items()]
-    atomic_write(record(notebook, root), json.dumps(kept))
+    written = [[binding.template, binding.moment, value] for binding, value in values.items()]
+    atomic_write(kept, json.dumps(written))
 
 
 def computed(path: Path, root: Path) -> dict[Binding, str]:
     """Return the values of a notebook's bindings: those of the last run, or of one made now."""
     notebook = nbformat.read(path, as_version=4)
-    kept = record(notebook, root)
+    kept = record(notebook, notebook_digests([path], root)[path], root)
     if not kept.is_file():
-        keep(notebook, run(nbformat.from_dict(notebook), path.parent), root)
+        keep(run(nbformat.from_dict(notebook), path.parent), kept)
     return {
         Binding(template, moment): value
         for template, moment, value in json.loads(kept.read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from nbformat import NotebookNode, v4
 
 from attnbook.figures._base import style_source
-from book.digest import computation_digest
+from book.digest import notebook_digests
 from book.model import figure_of, tags
 
 if TYPE_CHECKING:
@@ -140,14 +140,18 @@ def outputs(cell: NotebookNode, result: bool) -> list[NotebookNode]:
 
 def computed(page: Page, root: Path) -> dict[str, str]:
     """Return the plots that the last build drew for a page, in base64, by their cells."""
-    path = root / "_build" / ".jupyter_cache" / computation_digest(root)
+    path = root / "_build" / ".jupyter_cache"
     if not path.is_dir() or importlib.util.find_spec("jupyter_cache") is None:
         return {}
     from jupyter_cache import get_cache
 
+    cache = get_cache(path)
     try:
-        _, ran = get_cache(path).merge_match_into_notebook(copy.deepcopy(page.notebook))
+        made = cache.match_cache_notebook(page.notebook).data
+        _, ran = cache.merge_match_into_notebook(copy.deepcopy(page.notebook))
     except KeyError:  # the notebook has changed since
+        return {}
+    if made.get("digest") != notebook_digests([page.path], root)[page.path]:
         return {}
     return {
         cell.id: each.data["image/png"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -33,6 +34,10 @@ def write(folder: Path, name: str, source: str) -> Path:
     return folder / name
 
 
+def digests(*paths: Path) -> dict[Path, str]:
+    return dict.fromkeys(paths, "0")
+
+
 def test_notebooks_run_at_the_same_time_once_and_those_that_fail_are_left(
     tmp_path: Path, monkeypatch
 ) -> None:
@@ -44,18 +49,68 @@ def test_notebooks_run_at_the_same_time_once_and_those_that_fail_are_left(
     ]
     cache = get_cache(tmp_path / "cache")
     before = dict(os.environ)
-    runs = execution.start(paths[::-1], cache, 120)
+    runs = execution.start(digests(*paths[::-1]), cache, 120)
     assert list(runs)[2] == paths[2]  # the one with the least code
-    for path in paths:
-        assert path in runs
-        runs.keep(path, cache)
+    assert all(path in runs for path in paths)
+    assert [runs.keep(path, cache) for path in paths] == [True, True, False]
     runs.stop()
     assert dict(os.environ) == before
     assert [execution.is_known(cache, nbformat.read(path, 4)) for path in paths] == [1, 1, 0]
     _, filled = cache.merge_match_into_notebook(nbformat.read(paths[0], 4))
     assert filled.cells[-1].outputs[0].text == "met\n"
-    # one alone gains nothing, and the build reports what is wrong with it
-    assert execution.start(paths, cache, 120) is None
+    assert execution.start(digests(*paths[:2]), cache, 120) is None
+
+
+def test_outputs_go_when_what_they_depend_on_changes(tmp_path: Path) -> None:
+    paths = [write(tmp_path, f"{name}.ipynb", f"print('{name}')") for name in "abc"]
+    cache = get_cache(tmp_path / "cache")
+    runs = execution.start(digests(*paths), cache, 120)
+    assert all(runs.keep(path, cache) for path in paths)
+    runs.stop()
+    execution.drop_stale(cache, digests(*paths))
+    assert execution.start(digests(*paths), cache, 120) is None
+    # one is computed in another way, one is no longer in the book
+    execution.drop_stale(cache, {paths[0]: "1", paths[1]: "0"})
+    assert [execution.is_known(cache, nbformat.read(path, 4)) for path in paths] == [0, 1, 0]
+    # the build itself notes no digest with what it has run
+    record = cache.match_cache_notebook(nbformat.read(paths[1], 4))
+    cache.cache_notebook_file(paths[1], data={}, check_validity=False, overwrite=True)
+    execution.drop_stale(cache, digests(*paths))
+    assert cache.list_cache_records() == []
+    assert not (cache.path / "executed" / record.hashkey).exists()
+
+
+def test_pages_are_made_anew_until_a_build_ends_well(tmp_path: Path, monkeypatch) -> None:
+    paths = {"a": write(tmp_path, "a.ipynb", "'a'"), "b": write(tmp_path, "b.ipynb", "1 / 0")}
+    settings = SimpleNamespace(execution_cache_path=str(tmp_path / "cache"))
+    env = SimpleNamespace(found_docs={*paths}, doc2path=paths.get, mystnb_config=settings)
+    app = SimpleNamespace(
+        config={"nb_execution_mode": "cache", "nb_execution_timeout": 120},
+        doctreedir=tmp_path,
+        builder=SimpleNamespace(name="html"),
+        env=env,
+    )
+
+    def begin(added: set[str]) -> tuple[execution.SideBySide, list[str]]:
+        build = execution.SideBySide()
+        stale = build.find_stale(app, env, added, set(), set())
+        build.start(app, env, [*added, *stale])
+        for name in (*added, *stale):
+            build.keep(app, name, [])
+        return build, stale
+
+    build, stale = begin({"a", "b"})
+    assert stale == []  # new pages are read anyway
+    build.stop(app, None)
+    assert begin(set())[1] == ["b"]  # it failed
+    monkeypatch.setattr(execution, "notebook_digests", lambda paths, _: dict.fromkeys(paths, "1"))
+    build, stale = begin(set())
+    assert stale == ["a", "b"]
+    build.stop(app, KeyboardInterrupt())  # a may have run, but its page was not written
+    build, stale = begin(set())
+    assert stale == ["a", "b"]
+    build.stop(app, None)
+    assert begin(set())[1] == ["b"]
 
 
 @pytest.mark.filterwarnings("error::ResourceWarning")
@@ -64,7 +119,7 @@ def test_a_build_that_ends_early_leaves_no_notebook_running(tmp_path: Path) -> N
     paths = [
         write(tmp_path, f"{name}.ipynb", wait.format(name) + "time.sleep(3600)") for name in "abcd"
     ]
-    runs = execution.start(paths, get_cache(tmp_path / "cache"), 3600)
+    runs = execution.start(digests(*paths), get_cache(tmp_path / "cache"), 3600)
     marks = [tmp_path / name for name in "ab"]
     # others start at this moment, or wait for their turn
     while not all(mark.exists() and mark.read_text() for mark in marks):
@@ -83,7 +138,7 @@ def test_kernels_share_the_processors_unless_somebody_says_otherwise(
     shown = "import os\nprint(*(os.environ[f'{name}_NUM_THREADS'] for name in ('MKL', 'OPENBLAS')))"
     paths = [write(tmp_path, f"{name}.ipynb", shown + f"  # {name}") for name in "ab"]
     cache = get_cache(tmp_path / "cache")
-    runs = execution.start(paths, cache, 120)
+    runs = execution.start(digests(*paths), cache, 120)
     for path in paths:
         runs.keep(path, cache)
     runs.stop()
@@ -98,7 +153,7 @@ def test_whatever_else_keeps_a_notebook_from_running_is_said(tmp_path: Path, mon
     monkeypatch.setattr(execution.numbers, "Client", no_kernel)
     paths = [write(tmp_path, f"{name}.ipynb", f"'{name}'") for name in "ab"]
     cache = get_cache(tmp_path / "cache")
-    runs = execution.start(paths, cache, 120)
+    runs = execution.start(digests(*paths), cache, 120)
     with pytest.raises(NoSuchKernel, match="of that name"):
         runs.keep(paths[0], cache)
     runs.stop()

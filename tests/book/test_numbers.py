@@ -409,16 +409,17 @@ def test_the_command_names_what_has_no_value(
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-def test_values_are_kept_until_code_or_a_binding_changes(tmp_path: Path) -> None:
+def test_values_are_kept_until_code_or_a_binding_or_what_code_uses_changes(tmp_path: Path) -> None:
     content = notebook("# T", code("n = 3"), "Of 3<!-- {n} -->.")
-    kept = numbers.record(content, tmp_path)
+    kept = numbers.record(content, "0", tmp_path)
     content.cells[2].source = "All 4<!-- {n} -->."
-    assert numbers.record(content, tmp_path) == kept
+    assert numbers.record(content, "0", tmp_path) == kept
     content.cells[2].source = "All 4<!-- {n + 1} -->."
-    assert numbers.record(content, tmp_path) != kept
+    assert numbers.record(content, "0", tmp_path) != kept
     content.cells[2].source = "All 4<!-- {n} -->."
+    assert numbers.record(content, "1", tmp_path) != kept
     content.cells[1].source = "n = 4"
-    assert numbers.record(content, tmp_path) != kept
+    assert numbers.record(content, "0", tmp_path) != kept
 
 
 def test_nbval_fails_where_a_number_is_wrong(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ import nbformat
 import pytest
 from jupyter_cache import get_cache
 
-from book.digest import computation_digest
 from book.stored import normalized
 from tests.book.building import BuildResult, run
 from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, code, notebook, printed, read
@@ -54,13 +53,12 @@ def executed(build_result: BuildResult) -> dict[str, nbformat.NotebookNode]:
     """Return the notebooks as the build ran them, in the form in which they are stored."""
     if build_result.status != 0:
         pytest.fail("the book does not build, so there are no outputs to compare", pytrace=False)
-    cache = get_cache(ROOT / "_build" / ".jupyter_cache" / computation_digest(ROOT))
-    found = {}
-    for record in cache.list_cache_records():
-        path = Path(record.uri)
-        made = cache.get_cache_bundle(record.pk).nb
-        found[path.relative_to(ROOT).as_posix()] = normalized(made, path.stem)
-    return found
+    cache = get_cache(ROOT / "_build" / ".jupyter_cache")
+    made = {name: cache.match_cache_notebook(read(name)).pk for name in NOTEBOOKS}
+    return {
+        name: normalized(cache.get_cache_bundle(pk).nb, Path(name).stem)
+        for name, pk in made.items()
+    }
 
 
 def differences(stored: nbformat.NotebookNode, made: nbformat.NotebookNode) -> list[str]:

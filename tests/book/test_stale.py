@@ -2,7 +2,8 @@
 
 The execution cache knows a notebook's cells and not the package that they call, so a build could
 show yesterday's numbers after a change in ``attnlib``. A small copy of the book, with the book's
-own configuration and extensions, is built again after each kind of change.
+own configuration and extensions, is built again after each kind of change; `test_digest.py` has
+what counts as a change.
 """
 
 from __future__ import annotations
@@ -20,13 +21,18 @@ from tests.book.notebooks import ROOT, code, notebook
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv*", ".lighthouse", "_build", "tests", "chapters", "__pycache__", ".*_cache"
 )
-FORMULA = "\n\ndef effective_positions(weights, axis=-1):\n    return {value}\n"
+FORMULA = '''
+
+def effective_positions(weights, axis=-1):
+    """{words}"""
+    return {value}
+'''
 # Each run leaves a mark in a file, so that runs can be counted whatever the build says.
 CELL = """from pathlib import Path
 
 from attnlib import effective_positions
 
-with Path("runs.txt").open("a") as log:
+with Path("_build/runs.txt").open("a") as log:
     log.write("x")
 print("computed", effective_positions([0.5, 0.5]))"""
 
@@ -56,16 +62,16 @@ class SmallBook:
 
     @property
     def runs(self) -> int:
-        return len((self.root / "runs.txt").read_text(encoding="utf-8"))
+        return len((self.root / "_build" / "runs.txt").read_text(encoding="utf-8"))
 
     def build(self) -> None:
         result = build(self.root)
         assert result.status == 0, result.output
 
-    def set_formula(self, value: str) -> None:
+    def set_formula(self, value: str, words: str = "Words.") -> None:
         module = self.root / "attnlib" / "softmax.py"
         text = (ROOT / "attnlib" / "softmax.py").read_text(encoding="utf-8")
-        module.write_text(text + FORMULA.format(value=value), encoding="utf-8")
+        module.write_text(text + FORMULA.format(value=value, words=words), encoding="utf-8")
 
 
 @pytest.fixture
@@ -90,6 +96,9 @@ def test_a_change_in_the_package_shows_and_a_change_of_words_runs_nothing(book: 
     assert book.runs == 2
 
     write_page(book.root, "Other words.")
+    book.set_formula("67890", "Another docstring.")
+    with (book.root / "attnlib" / "online.py").open("a", encoding="utf-8") as other:
+        other.write("\n\ndef not_used():\n    return 1\n")
     book.build()
     for made in (book.page, book.markdown):
         assert "Other words." in made
