@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 from pathlib import Path
 
-from book.sources import closure, imported_modules, read
+from book.sources import Imports, read
 
 PINS = "requirements.txt"
 NO_DATA = {".py", ".pyc", ".js", ".css"}
@@ -16,21 +15,19 @@ NO_DATA = {".py", ".pyc", ".js", ".css"}
 SHOWS_SOURCE = {"getsource", "getsourcelines"}
 
 
-def dependencies(
-    path: Path, root: Path, direct: Callable[[Path, Path], set[str]] = imported_modules
-) -> dict[str, str]:
+def dependencies(path: Path, imports: Imports) -> dict[str, str]:
     """Return what a notebook's outputs depend on beside its cells, each file with a digest.
 
     Of a module its syntax tree counts. If the notebook reaches code that shows sources, comments
     and layout count as well; docstrings are left out of what it shows.
     """
-    name = str(path.resolve())
-    modules = {one: read(root / one, root) for one in closure([name], root, direct) - {name}}
+    name, root = str(path.resolve()), imports.root
+    modules = {one: read(root / one, root) for one in imports.closure([name]) - {name}}
     codes = [read(path, root), *modules.values()]
     shows_source = any(SHOWS_SOURCE & code.names for code in codes)
     found = {one: code.text if shows_source else code.tree for one, code in modules.items()}
-    strings = {string for code in codes for string in code.strings}
-    for file in [root / PINS, *_named(strings, {one.split("/")[0] for one in modules}, root)]:
+    strings = {PINS, *(string for code in codes for string in code.strings)}
+    for file in _named(strings, {one.split("/")[0] for one in modules}, root):
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         found[file.relative_to(root).as_posix()] = content[:16]
     return found
@@ -46,9 +43,9 @@ def _named(strings: Iterable[str], packages: Iterable[str], root: Path) -> list[
 
 def notebook_digests(paths: Iterable[Path], root: Path) -> dict[Path, str]:
     """Return of each notebook sixteen digits of all that its outputs depend on beside its cells."""
-    direct = cache(imported_modules)
+    imports = Imports(root)
     found = {}
     for path in paths:
-        state = platform.python_version(), sorted(dependencies(path, root, direct).items())
+        state = platform.python_version(), sorted(dependencies(path, imports).items())
         found[path] = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
     return found

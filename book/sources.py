@@ -12,7 +12,7 @@ import hashlib
 import json
 import pickle
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -182,7 +182,7 @@ LOADED: dict[str, Code] = {}
 
 @cache
 def _method() -> bytes:
-    return Path(__file__).read_bytes()
+    return hashlib.sha256(Path(__file__).read_bytes()).digest()
 
 
 def load(path: Path) -> None:
@@ -232,6 +232,50 @@ def _exists(folder: Path) -> bool:
     return folder.is_dir() or folder.with_suffix(".py").is_file()
 
 
+class Imports:
+    """The imports of a repository's files: what one search finds out serves the next."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._ours = {path.stem for path in root.iterdir()}
+        self._answers: dict[Need, tuple[Path | None, set[Need]]] = {}
+        self._found: dict[Path, set[str]] = {}
+
+    def direct(self, path: Path) -> set[str]:
+        """Return the files that a file imports, and those that packages import on its behalf."""
+        if path not in self._found:
+            found, seen = set(), set()
+            waiting = self._inside(
+                {(_package(path, self.root), ""), *read(path, self.root).needs()}
+            )
+            while waiting:
+                need = waiting.pop()
+                seen.add(need)
+                if need not in self._answers:
+                    file, more = _answer(need, self.root)
+                    self._answers[need] = file, self._inside(more)
+                file, more = self._answers[need]
+                found |= {file} if file else set()
+                waiting |= more - seen
+            self._found[path] = {file.relative_to(self.root).as_posix() for file in found}
+        return self._found[path]
+
+    def closure(self, paths: Iterable[str]) -> set[str]:
+        """Return files with all that they import, directly or not."""
+        found = set(paths)
+        waiting = list(found)
+        while waiting:
+            new = self.direct(self.root / waiting.pop()) - found
+            found |= new
+            # what a package imports for others is found with them
+            waiting += [name for name in new if not name.endswith("__init__.py")]
+        return found
+
+    def _inside(self, needs: set[Need]) -> set[Need]:
+        """Return those needs that may lead to a file of the repository."""
+        return {need for need in needs if need[0].split(".")[0] in self._ours}
+
+
 def imported_modules(path: Path, root: Path) -> set[str]:
     """Return the files of a repository that a module or a notebook imports, from the root.
 
@@ -244,25 +288,11 @@ def imported_modules(path: Path, root: Path) -> set[str]:
     >>> {"attnbook/__init__.py", "attnbook/plots/style.py"} <= found
     True
     """
-    ours = {there.stem for there in root.iterdir()}
-    found: set[str] = set()
-    seen: set[Need] = set()
-    more = {(_package(path, root), ""), *read(path, root).needs()}
-    waiting: set[Need] = set()
-    while waiting := waiting | {one for one in more - seen if one[0].split(".")[0] in ours}:
-        need = waiting.pop()
-        seen.add(need)
-        file, more = _answer(need, root)
-        found |= {file.relative_to(root).as_posix()} if file else set()
-    return found
+    return Imports(root).direct(path)
 
 
-def closure(
-    paths: Iterable[str], root: Path, direct: Callable[[Path, Path], set[str]] = imported_modules
-) -> set[str]:
+def closure(paths: Iterable[str], root: Path) -> set[str]:
     """Return files of a repository with all that they import, directly or not.
-
-    Several searches are faster if they share a `direct` that remembers what it found.
 
     Examples
     --------
@@ -270,11 +300,4 @@ def closure(
     >>> sorted(closure(["attnlib/softmax.py"], ROOT))
     ['attnlib/__init__.py', 'attnlib/_extras.py', 'attnlib/_validation.py', 'attnlib/softmax.py']
     """
-    found = set(paths)
-    waiting = list(found)
-    while waiting:
-        new = direct(root / waiting.pop(), root) - found
-        found |= new
-        # what a package imports for others is found with them
-        waiting += [name for name in new if not name.endswith("__init__.py")]
-    return found
+    return Imports(root).closure(paths)

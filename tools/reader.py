@@ -40,6 +40,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from _ext.book_site import repository_address, site_address  # noqa: E402
+from book.digest import notebook_digests  # noqa: E402
 from book.markdown import COMMENT, Block, blocks, titled  # noqa: E402
 from book.model import LABEL, Book, Page, figure_of, tags  # noqa: E402
 from book.numbers import Binding, Notebook, Passage  # noqa: E402
@@ -345,9 +346,10 @@ def configured(root: Path) -> str:
 def with_plots(book: Book, made: dict[str, str]) -> dict[str, str]:
     """Return the texts of notebooks with the plots that the last build has drawn."""
     drawn = dict(made)
-    for page in offered(book):
-        pictures = stills.computed(page, book.root) if page.path.name in made else {}
-        if pictures:
+    pages = {page.path: page for page in offered(book) if page.path.name in made}
+    for path, digest in notebook_digests(pages, book.root).items():
+        page = pages[path]
+        if pictures := stills.computed(page, digest, book.root):
             notebook = nbformat.reads(made[page.path.name], as_version=4)
             stills.illustrate(notebook, pictures)
             drawn[page.path.name] = nbformat.writes(notebook) + "\n"

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from nbformat import NotebookNode, v4
 
 from attnbook.figures._base import style_source
-from book.digest import notebook_digests
 from book.model import figure_of, tags
 
 if TYPE_CHECKING:
@@ -138,8 +137,11 @@ def outputs(cell: NotebookNode, result: bool) -> list[NotebookNode]:
     return [shown] if shown else []
 
 
-def computed(page: Page, root: Path) -> dict[str, str]:
-    """Return the plots that the last build drew for a page, in base64, by their cells."""
+def computed(page: Page, digest: str, root: Path) -> dict[str, str]:
+    """Return the plots that the last build drew for a page, in base64, by their cells.
+
+    The digest is that of what the page depends on today.
+    """
     path = root / "_build" / ".jupyter_cache"
     if not path.is_dir() or importlib.util.find_spec("jupyter_cache") is None:
         return {}
@@ -151,7 +153,7 @@ def computed(page: Page, root: Path) -> dict[str, str]:
         _, ran = cache.merge_match_into_notebook(copy.deepcopy(page.notebook))
     except KeyError:  # the notebook has changed since
         return {}
-    if made.get("digest") != notebook_digests([page.path], root)[page.path]:
+    if made.get("digest") != digest:
         return {}
     return {
         cell.id: each.data["image/png"]

@@ -148,9 +148,8 @@ def test_what_a_process_has_read_serves_the_next(copy: Copy, tmp_path: Path, mon
 
 def test_code_that_pages_run_reads_docstrings_nowhere_and_shows_sources_in_one_place() -> None:
     names = {"__doc__", "getdoc", "getcomments", "getsource", "getsourcelines", "help", "pinfo"}
-    reached = {name for page in NOTEBOOKS for name in dependencies(ROOT / page, ROOT)} | {
-        *NOTEBOOKS
-    }
+    imports = sources.Imports(ROOT)
+    reached = {name for page in NOTEBOOKS for name in (page, *dependencies(ROOT / page, imports))}
     codes = {
         name: sources.read(ROOT / name, ROOT)
         for name in reached
@@ -193,4 +192,4 @@ print("\\nopened", *{os.path.abspath(path) for path in opened}, sep="\\n")"""
     found = {path.relative_to(ROOT).as_posix() for path in data if path.suffix not in NO_DATA}
     found = {one for one in found if not one.startswith(".")}  # the environment
     assert {"data/models.json", "references.bib"} <= found
-    assert found <= dependencies(ROOT / name, ROOT).keys()
+    assert found <= dependencies(ROOT / name, sources.Imports(ROOT)).keys()
