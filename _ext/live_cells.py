@@ -21,6 +21,7 @@ from _ext.rebuild import rebuild_when_changed
 from attnbook.exercises._exercise import exercises
 from book.files import atomic_write
 from book.model import Page, book_in
+from tools import practice
 from tools.live import PACKED, own
 from tools.practice import stub, wanted, with_imports
 
@@ -142,16 +143,25 @@ def bring_python(app: Sphinx, error: Exception | None) -> None:
     for name, content in own().items():
         atomic_write(folder / name, content)
     for page in book_in(Path(app.srcdir)).notebooks:
-        if page.name in app.env.found_docs:
+        script = folder / "cells" / f"{page.stem}.js"
+        if is_older(script, app.env.all_docs.get(page.name, 0)):
             said = f"document.currentScript.page = {json.dumps(code_of(page))};\n"
-            atomic_write(folder / "cells" / f"{page.stem}.js", said)
+            atomic_write(script, said)
+
+
+def is_older(path: Path, read: int) -> bool:
+    """Say whether a page was read after a file was written, if it was read: in microseconds.
+
+    A page is read anew when its cells or the exercises have changed.
+    """
+    return bool(read) and (not path.exists() or path.stat().st_mtime_ns // 1000 <= read)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     app.add_node(EditButton, html=(visit, None))
     app.add_config_value("live_size", 0, "html")
-    rebuild_when_changed(app, "env", __file__)
+    rebuild_when_changed(app, "env", __file__, practice.__file__)
     app.connect("config-inited", find_python)
     app.connect("doctree-read", add_buttons)
     app.connect("html-page-context", add_loader)

@@ -17,7 +17,7 @@ import needs
 import pytest
 
 from _ext.exercises import without_marks
-from _ext.live_cells import code_of, coded
+from _ext.live_cells import code_of, coded, is_older
 from book.model import tags
 from tests.book.notebooks import BOOK, ROOT
 from tests.site import pages
@@ -357,3 +357,13 @@ def test_of_the_cells_above_only_what_is_needed_runs(
     above: list[str], code: str, needed: str
 ) -> None:
     assert needs.needed(above, code) == needed
+
+
+def test_the_code_of_a_page_is_written_once_it_was_read(tmp_path: Path) -> None:
+    script = tmp_path / "page.js"
+    assert is_older(script, 1)
+    assert not is_older(script, 0)  # the site has no such page
+    script.touch()
+    written = script.stat().st_mtime_ns // 1000
+    assert is_older(script, written + 1)
+    assert not is_older(script, written - 1)
