@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -350,3 +351,15 @@ def test_names_of_another_module_are_offered_and_not_repeated() -> None:
     assert "Adam" in offered
     assert "train" in own
     assert not set(own) & set(offered)
+
+
+def test_pages_are_written_anew_when_a_name_of_the_reference_moves() -> None:
+    objects = {"attnlib.softmax": ("chapters/reference/softmax", "attnlib.softmax")}
+    env = SimpleNamespace(
+        domains={"py": SimpleNamespace(objects=objects)}, found_docs={"index", "chapters/a"}
+    )
+    places = reference.Places()
+    places.note(None, env, set(), set(), set())
+    assert places.follow(None, env) == []
+    objects["attnlib.softmax"] = ("chapters/reference/scores", "attnlib.softmax")
+    assert places.follow(None, env) == ["chapters/a", "index"]
