@@ -71,6 +71,9 @@ def write_source(folder: Path, questions: dict[str, float], paragraph: float = 4
     return path
 
 
+ON_POSTGRESQL = pytest.mark.proof("postgres")
+
+
 @pytest.fixture
 def the_set(tmp_path: Path) -> ProblemSet:
     return problem_set.read(write_source(tmp_path, {"q1": 2, "q2": 3}))
@@ -82,7 +85,7 @@ def postgres() -> Iterator[str]:
         yield folder
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=ON_POSTGRESQL)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the address of an empty database, of each kind in turn."""
     if request.param == "sqlite":
@@ -175,6 +178,7 @@ def test_results_come_in_the_order_of_python_however_many_pages_they_fill(
     assert found == sorted(names)
 
 
+@ON_POSTGRESQL
 def test_the_order_does_not_depend_on_the_language_of_the_database(postgres: str) -> None:
     address = empty_database(postgres)
     with Book(address):
@@ -670,6 +674,7 @@ def test_writing_waits_for_formgrader(the_set: ProblemSet, tmp_path: Path) -> No
     assert all(seen)
 
 
+@ON_POSTGRESQL
 def test_nobody_enters_a_mark_that_is_about_to_go(postgres: str, the_set: ProblemSet) -> None:
     address = empty_database(postgres)
     seen = []
