@@ -301,6 +301,7 @@ def listed(module: str) -> list[str]:
     return sorted(change for of, _, change in changes if of == module)
 
 
+@pytest.mark.proof("mutants")
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group[0])
 def test_every_mutant_is_noticed(group: tuple[str, ...]) -> None:
     environment = {

@@ -12,8 +12,9 @@ from tests.book.binder import BinderError, Home
 from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, read
 
 
+@pytest.mark.proof("binder")
 def test_every_chapter_runs_where_binder_would_with_another_blas_kernel(home: Home) -> None:
-    """Two questions in one run: test_outputs.py has the kernel that this CPU asks for."""
+    """Two questions in one run: test_nbval.py has the kernel that this CPU asks for."""
     cells = sum(cell.cell_type == "code" for name in NOTEBOOKS for cell in read(name).cells)
     last = binder.run_chapters(home, OTHER_KERNEL | binder.BRISK)
     assert re.search(rf"= {cells} passed in", last)

@@ -1,7 +1,6 @@
 """Every number in the text is computed by the kernel of its notebook, and a wrong one is noticed.
 
-The kernels are those of the build. `test_binder.py` compares the numbers under nbval, with another
-BLAS kernel.
+The kernels are those of the build. `test_nbval.py` compares the numbers with what is computed now.
 """
 
 from __future__ import annotations
@@ -26,10 +25,6 @@ def values(request: pytest.FixtureRequest, build_result: BuildResult) -> Values:
 
 @pytest.mark.parametrize(("name", "values"), [(n, n) for n in NOTEBOOKS], indirect=["values"])
 class TestEachNotebook:
-    def test_every_numeral_is_computed(self, name: str, values: Values) -> None:
-        found = problems(Notebook(read(name)), values)
-        assert not found, "\n".join(map(str, found))
-
     def test_readers_are_told_of_no_change_and_of_every_change(
         self, name: str, values: Values
     ) -> None:
@@ -42,6 +37,8 @@ class TestEachNotebook:
             assert not is_part([*value[:-1], "9.87"], entry["numbers"])
 
     def test_every_altered_numeral_is_noticed(self, name: str, values: Values) -> None:
+        found = problems(Notebook(read(name)), values)
+        assert not found, "\n".join(map(str, found))
         assert not list(unnoticed_numerals(read(name), values))
 
     def test_every_expression_that_gives_another_number_is_noticed(

@@ -19,6 +19,7 @@ from tools.reader import FOLDER
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.proof("jupyterlab")
 STEMS = [page.stem for page in BOOK.notebooks]
 STORY = "01_puzzle"
 MINE = "component_std = 1 / 4", "component_std = 1 / 2"

@@ -30,7 +30,6 @@ from book.numbers import (
 )
 from book.numerals import numbers as numerals_of
 from tests.book.notebooks import NOTEBOOKS, PAGES, ROOT, code, notebook, read
-from tests.book.test_outputs import nbval
 
 SENTENCE = (
     "At $d_k = 64$<!-- {width} --> the top weight is 0.43<!-- {top:.2f} -->, "
@@ -420,23 +419,6 @@ def test_values_are_kept_until_code_or_a_binding_or_what_code_uses_changes(tmp_p
     assert numbers.record(content, "1", tmp_path) != kept
     content.cells[1].source = "n = 4"
     assert numbers.record(content, "0", tmp_path) != kept
-
-
-def test_nbval_fails_where_a_number_is_wrong(tmp_path: Path) -> None:
-    for name, written in (("right", "3"), ("wrong", "5")):
-        text = f"Of {written}<!-- {{n}} -->."
-        content = notebook("# T", code("n = 3"), text, code("n = 4"))
-        nbformat.write(content, tmp_path / f"{name}.ipynb")
-    plugin = ("-p", "book.nbval_numbers", "--verbose")
-    run = nbval(tmp_path / "wrong.ipynb", {"PYTHONPATH": str(ROOT)}, *plugin, "right.ipynb")
-    outcomes = re.findall(r"(\w+)\W+ipynb::Cell \d+ (PASSED|FAILED)", run.stdout)
-    assert sorted(outcomes) == [
-        ("right", "PASSED"),
-        ("right", "PASSED"),
-        ("wrong", "FAILED"),
-        ("wrong", "PASSED"),
-    ]
-    assert "the text has 5, computed is 3" in run.stdout
 
 
 def test_the_walk_finds_each_piece_where_it_is() -> None:

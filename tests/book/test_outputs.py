@@ -1,18 +1,12 @@
-"""Every notebook prints what it stores, whatever kernel the BLAS library picks for the CPU.
+"""The built pages show what the notebooks store.
 
-Sums of floating point numbers depend on the order of the additions, and that on the CPU. So each
-notebook runs twice, and a digit that differs between the two has no place in an output: once in the
-build of the book, whose outputs are compared here, and once under nbval with another kernel in
-test_binder.py. Both comparisons are strict: each cell's text, without a sanitising file.
+The build executes a notebook only when something changed that it computes with, so that a change
+which it overlooks leaves outdated outputs on the page. ``test_nbval.py`` compares what is stored
+with what is computed now.
 """
 
 from __future__ import annotations
 
-import os
-import platform
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -20,32 +14,8 @@ import pytest
 from jupyter_cache import get_cache
 
 from book.stored import normalized
-from tests.book.building import BuildResult, run
-from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, code, notebook, printed, read
-
-NBVAL = [
-    *("-m", "pytest", "--nbval", "--nbval-current-env", "--tb=short"),
-    # nothing of the outer run's configuration
-    *("-c", os.devnull, "-p", "no:cacheprovider", "-p", "no:xdist"),
-]
-
-
-def nbval(path: Path, kernel: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
-    """Run one notebook under nbval, in its own folder and with one BLAS kernel."""
-    environment = {name: value for name, value in os.environ.items() if name not in OTHER_KERNEL}
-    # The outer pytest's settings are not this run's.
-    environment = {
-        name: value for name, value in environment.items() if not name.startswith("PYTEST_")
-    }
-    command = [sys.executable, *NBVAL, f"--rootdir={path.parent}", *options, path.name]
-    return subprocess.run(
-        command,
-        cwd=path.parent,
-        env=environment | kernel,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from tests.book.building import BuildResult
+from tests.book.notebooks import NOTEBOOKS, ROOT, code, notebook, printed, read
 
 
 @pytest.fixture(scope="session")
@@ -94,38 +64,3 @@ def test_another_output_is_noticed(stored: str, agrees: bool) -> None:
     made = notebook("# Title", code("print(0.25)", [printed("0.25\n")]))
     page = notebook("# Title", code("print(0.25)", [printed(stored)]))
     assert (differences(page, made) == []) is agrees
-
-
-def test_the_other_kernel_is_in_force() -> None:
-    source = (
-        "import numpy, threadpoolctl;"
-        "print(*(pool.get('architecture') for pool in threadpoolctl.threadpool_info()"
-        " if pool['internal_api'] == 'openblas'))"
-    )
-    said = run(sys.executable, "-c", source, env=os.environ | OTHER_KERNEL)
-    x86 = platform.machine().lower() in {"x86_64", "amd64"}
-    assert said.split() == ["Haswell"] or not x86
-
-
-#: What a cell runs, what is stored of it, and whether the comparison has to accept that.
-CELLS = [
-    ("print(0.25)", "0.25\n", True),
-    ("print(0.25)", "0.26\n", False),
-    ("print('0.25  ')", "0.25\n", False),
-    ("import sys\nprint(0.25)\nprint('beware', file=sys.stderr)", "0.25\n", False),
-    ("import warnings\nprint(0.25)\nwarnings.warn('beware')", "0.25\n", False),
-    ("print(0.25)\n1 / 0", "0.25\n", False),
-    ("import os\nprint(os.environ.get('OPENBLAS_CORETYPE'))", "Haswell\n", True),
-]
-
-
-class TestTheComparison:
-    def test_a_difference_is_noticed_and_the_kernel_inherits_the_choice(
-        self, tmp_path: Path
-    ) -> None:
-        path = tmp_path / "page.ipynb"
-        cells = [code(source, [printed(stored)]) for source, stored, _ in CELLS]
-        nbformat.write(notebook("# Title", *cells), path)
-        run = nbval(path, OTHER_KERNEL, "--verbose", "--verbose")
-        outcomes = re.findall(r"::Cell \d+ (PASSED|FAILED)", run.stdout)
-        assert [outcome == "PASSED" for outcome in outcomes] == [agrees for *_, agrees in CELLS]

@@ -25,6 +25,7 @@ def table() -> dict[str, Any]:
     return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
+@pytest.mark.proof("retraining")
 def test_the_beginnings_of_two_runs_come_out_again_and_another_table_does_not(
     table: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:

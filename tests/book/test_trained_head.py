@@ -12,6 +12,7 @@ from attnbook.chapters.trained_head import FILE, digest
 from tests.book.building import checked_by
 
 
+@pytest.mark.proof("retraining")
 def test_the_beginning_of_the_training_comes_out_again_and_other_weights_do_not(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
