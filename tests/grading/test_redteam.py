@@ -1,4 +1,7 @@
-"""Every attack at once, graded as an instructor grades a course, beside honest submissions."""
+"""Every attack at once, graded as an instructor grades a course, beside honest submissions.
+
+Before each commit a dozen of them are, one of each kind.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,10 @@ import sys
 import tempfile
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -76,6 +79,13 @@ NAMES = {
     "honest-bob": "Bób Ẽxample, 学生 O'Neil",
 }
 OUTSIDE = "/tmp/examplef_105_5_tiny.ipynb"  # noqa: S108, where nothing must ever be
+CORE = {
+    *("calls-home", "sends-datagrams", "reads-everything", "reads-secrets", "writes-everywhere"),
+    *("deletes-everything", "loops", "takes-memory", "forks", "leaves-daemons"),
+    *("thousand-points", "patched-runner", "answer-ahead", "html-in-a-paragraph"),
+}
+"""What no submission may reach, take or write, each once."""
+RED_TEAM = pytest.mark.proof("redteam")
 WITHOUT_NOTEBOOK = ("linked-to-ada", "linked-folder", "a-named-pipe", "handed-in-nothing")
 
 
@@ -170,6 +180,7 @@ class Course:
 class Range:
     """What the attackers could reach, and what became of it."""
 
+    attacks: list[str]
     alone: Course
     together: Course
     summary: str
@@ -222,16 +233,20 @@ def hand_in(folder: Path, student: str, notebook: bytes, name: str = "tiny.ipynb
     return path
 
 
-def hand_in_all(folder: Path, places: dict[str, str]) -> None:
-    """Write what everybody hands in, with the places that they attack filled in."""
+def hand_in_all(folder: Path, attacks: Iterable[Attack], places: dict[str, str]) -> None:
+    """Write what honest students and attackers hand in, with the places of attacks filled in."""
     for student in HONEST:
         hand_in(folder, student, worked(tiny(), student, {}, SOURCE))
-    for attack in ATTACKS:
+    for attack in attacks:
         if attack.name not in WITHOUT_NOTEBOOK:
             notebook = attack.notebook()
             for name, value in places.items():
                 notebook = notebook.replace(f"@{name}@".encode(), value.encode())
             hand_in(folder, attack.name, notebook)
+
+
+def hand_in_odd_files(folder: Path) -> None:
+    """Write what attackers hand in that is no notebook, or not only one."""
     hand_in(folder, "two-notebooks", worked(tiny(), "two-notebooks", {"q1": ""}, SOURCE), "b.ipynb")
     ada = folder / "honest-ada" / "tiny"
     for student in ("linked-to-ada", "a-named-pipe"):
@@ -253,16 +268,17 @@ def write_roster(path: Path, students: list[str]) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def course(once: Once) -> Range:
-    """Grade all of it."""
-    found = once("redteam", attacked)
+@pytest.fixture(scope="module", params=["core", pytest.param("all", marks=RED_TEAM)])
+def course(once: Once, request: pytest.FixtureRequest) -> Range:
+    """Grade some of it, or all."""
+    attacks = OF_COURSE[request.param]
+    found = once(f"redteam-{request.param}", partial(attacked, attacks))
     courses = {name: Course(Path(found[name]), found["summary"]) for name in ("alone", "together")}
     return Range(**(found | courses))
 
 
-def attacked(base: Path) -> dict[str, Any]:
-    """Grade three honest students alone, then again among everybody who attacks."""
+def attacked(attacks: Sequence[Attack], base: Path) -> dict[str, Any]:
+    """Grade three honest students alone, then again among those who attack."""
     home, hidden, temporary = base / "home", base / "source-copy", base / "tmp"
     for folder in (home, hidden, temporary, base / "in", base / "in-alone"):
         folder.mkdir()
@@ -270,7 +286,9 @@ def attacked(base: Path) -> dict[str, Any]:
     (hidden / "tiny.ipynb").write_bytes((SOURCE / "tiny" / "tiny.ipynb").read_bytes())
     for folder in (base, home, hidden):
         folder.chmod(0o755)  # as open as a careless instructor may leave them
-    roster = write_roster(base / "roster.csv", [*HONEST, *sorted(NAMES_OF_ALL - {"not-on-roster"})])
+    roster = write_roster(
+        base / "roster.csv", [*HONEST, *sorted(names(attacks) - {"not-on-roster"})]
+    )
     for student in HONEST:
         hand_in(base / "in-alone", student, worked(tiny(), student, {}, SOURCE))
     with (
@@ -282,7 +300,9 @@ def attacked(base: Path) -> dict[str, Any]:
         patched.setenv("GRADING_SECRET", SECRET)
         patched.setenv("TMPDIR", str(temporary))
         patched.setattr(tempfile, "tempdir", None)
-        hand_in_all(base / "in", places(base, listener, neighbor))
+        hand_in_all(base / "in", attacks, places(base, listener, neighbor))
+        if attacks == ATTACKS:
+            hand_in_odd_files(base / "in")
         run(base, "in-alone", "alone", roster)
         watched = (home, hidden, base / "in", base / "alone", ROOT / "attnlib")
         before = snapshot(*watched)
@@ -297,6 +317,7 @@ def attacked(base: Path) -> dict[str, Any]:
             "calls": listener.calls,
             "datagram": listener.received().decode(errors="replace"),
             "neighbor": neighbor.poll(),
+            "attacks": sorted(names(attacks)),
             "processes": left_running(),
             "files": sorted(
                 {path.name for path in temporary.iterdir()} - {Path(sandbox._scratch()).name}
@@ -362,13 +383,26 @@ def address() -> str:
     return next((str(each) for each in found if not str(each).startswith("127.")), "127.0.0.1")
 
 
-NAMES_OF_ALL = {each.name for each in ATTACKS}
+def names(attacks: Iterable[Attack]) -> set[str]:
+    return {each.name for each in attacks}
+
+
+NAMES_OF_ALL = names(ATTACKS)
+OF_COURSE = {"core": tuple(each for each in ATTACKS if each.name in CORE), "all": ATTACKS}
 
 
 # each attack
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize(
+    ("course", "attack"),
+    [
+        pytest.param(some, attack, id=f"{some}-{attack.name}", marks=marks)
+        for some, marks in (("core", ()), ("all", RED_TEAM))
+        for attack in OF_COURSE[some]
+    ],
+    indirect=["course"],
+)
 def test_an_attack_gets_what_a_fair_instructor_gives(course: Range, attack: Attack) -> None:
     student = attack.name if attack.name != "not-on-roster" else "unmatched~not-on-roster"
     row = course.together.table[student]
@@ -390,6 +424,7 @@ def test_an_attack_gets_what_a_fair_instructor_gives(course: Range, attack: Atta
 
 def test_names_of_attacks_are_unique() -> None:
     assert len(NAMES_OF_ALL) == len(ATTACKS) > 150
+    assert CORE < NAMES_OF_ALL
 
 
 # everything around them
@@ -405,7 +440,9 @@ def test_honest_students_get_what_they_get_alone(course: Range) -> None:
 
 
 def test_everybody_has_exactly_one_row_and_all_on_the_roster_are_there(course: Range) -> None:
-    expected = NAMES_OF_ALL - {"not-on-roster"} | {*HONEST, "unmatched~not-on-roster"}
+    expected = {*course.attacks, *HONEST}
+    if "not-on-roster" in expected:
+        expected = expected - {"not-on-roster"} | {"unmatched~not-on-roster"}
     with (course.together.out / "grades.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert sorted(row["student"] for row in rows) == sorted(expected)
@@ -439,7 +476,7 @@ def test_no_file_is_left_in_the_temporary_folder(course: Range) -> None:
 def test_no_page_does_anything(course: Range) -> None:
     found = {name: harm(page) for name, page in course.together.pages.items()}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert len(found) >= len(ATTACKS) + len(HONEST) - 1  # nobody missing but who is missing
+    assert len(found) >= len(course.attacks) + len(HONEST) - 1  # nobody missing but who is missing
 
 
 def test_no_page_tells_what_it_must_not_tell(course: Range) -> None:
@@ -472,7 +509,7 @@ def test_no_page_shows_a_hidden_input(course: Range) -> None:
 
 
 def test_tables_hold_no_formulas_and_no_line_breaks(course: Range, tmp_path: Path) -> None:
-    roster = write_roster(tmp_path / "roster.csv", [*HONEST, *sorted(NAMES_OF_ALL)])
+    roster = write_roster(tmp_path / "roster.csv", [*HONEST, *course.attacks])
     export(course.together.out, roster, source=SOURCE)
     tables = sorted(course.together.out.glob("*.csv"))
     assert len(tables) == 3
@@ -508,7 +545,8 @@ def test_formgrader_runs_nothing_of_a_students(course: Range) -> None:
         "index": 0, "total": 1, "base_url": "",
     }  # fmt: skip
     live = ("steal", "example.org", "<iframe", "<base", "<form", "http-equiv=refresh", "<svg on")
-    for name in ("html-in-a-paragraph", "html-in-added-cells", "html-in-an-exception"):
+    shown = {"html-in-a-paragraph", "html-in-added-cells", "html-in-an-exception"}
+    for name in shown & {*course.attacks}:
         path = out / "autograded" / name / "tiny" / "tiny.ipynb"
         page, _ = exporter.from_filename(str(path), resources=dict(resources))
         found = [each for each in harm(page) if any(word in each for word in live)]
