@@ -203,6 +203,7 @@ WRONG = {
 
 
 @pytest.mark.not_for_mutants
+@pytest.mark.proof("unusual")
 @pytest.mark.parametrize(
     ("name", "wrong"), [(name, wrong) for name, samplers in WRONG.items() for wrong in samplers]
 )
@@ -215,6 +216,7 @@ def test_a_wrong_sampler_is_rejected(name, wrong):
 
 
 @pytest.mark.not_for_mutants
+@pytest.mark.proof("unusual")
 @pytest.mark.parametrize("sampler", [wider, narrower])
 @pytest.mark.parametrize("d_k", [1, 4, 64, 1024])
 def test_five_percent_of_variance_is_noticed_at_every_width(sampler, d_k):

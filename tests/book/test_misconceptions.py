@@ -304,6 +304,7 @@ def other_seeds(entry: Entry) -> World:
     return World(text)
 
 
+@pytest.mark.proof("examples")
 @pytest.mark.parametrize("claim", ENTRIES)
 def test_an_entry_runs_alone_and_with_other_seeds(claim: str) -> None:
     entry = ENTRIES[claim]

@@ -5,15 +5,24 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from book import numbers
-from book.model import Book
+from book.model import Book, Page
+from book.stored import faults
 from tests.book.building import run
-from tests.book.test_frame import blank_problems
+from tests.book.test_citations import bibliography, cited_keys
+from tests.book.test_frame import (
+    CHAPTER_CHECKS,
+    PAGE_CHECKS,
+    PREDICTION_CHECKS,
+    blank_problems,
+)
+from tests.book.test_glossary import ENTRIES, linked_late, linked_twice, unknown
 from tools import chapter, practice, reader, repository
 from tools.chapter import ChapterError
 
@@ -77,6 +86,22 @@ def test_what_comes_after_it_moves_up(copy: Path) -> None:
     assert "[chapter 11](10_misconceptions.ipynb)" in reader.notebooks(book)["08_training.ipynb"]
 
 
+def found_in(made: Page) -> Iterator[str]:
+    """Yield the faults that are looked for in every chapter."""
+    for check in (*PAGE_CHECKS, *CHAPTER_CHECKS, *PREDICTION_CHECKS):
+        yield from check(made.notebook)
+    for look in (unknown, linked_late, linked_twice):
+        yield from look(made.notebook, ENTRIES)
+    yield from faults(made.notebook, made.stem)
+    text = "\n".join(cell.source for cell in made.cells)
+    yield from cited_keys(text) - set(bibliography().entries)
+
+
+def test_what_is_asked_of_every_chapter_finds_no_fault_with_it(copy: Path) -> None:
+    assert list(found_in(Book(copy).page("linear"))) == []
+
+
+@pytest.mark.proof("chapter")
 def test_every_check_of_the_chapters_passes_with_it(copy: Path) -> None:
     files = [f"tests/book/test_{name}.py" for name in CHECKS]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

@@ -199,6 +199,7 @@ def test_more_extensions_are_noticed() -> None:
     assert {"@jupyter/nbgrader", "jupyterlab-jupytext"} <= lab_extensions("requirements-dev.txt")
 
 
+@pytest.mark.proof("examples")
 def test_every_extension_of_jupyterlab_loads() -> None:
     """One that does not fit its version of JupyterLab is listed with an X."""
     listed = subprocess.run(
@@ -214,6 +215,7 @@ def test_every_extension_of_jupyterlab_loads() -> None:
     assert [name for name, state in stated if not re.match("enabled +OK", state)] == []
 
 
+@pytest.mark.proof("examples")
 def test_the_installed_packages_fit_together() -> None:
     run(sys.executable, "-m", "pip", "check")
 

@@ -312,6 +312,7 @@ def taken() -> str:
     return f"{done.stdout}{done.returncode}: {done.stderr[-2000:]}"
 
 
+@pytest.mark.proof("redteam")
 @pytest.mark.parametrize("name", SLOW)
 def test_what_a_file_holds_takes_little_time_outside(taken: str, name: str) -> None:
     """All of it takes a few seconds; what is quadratic takes minutes each."""
@@ -447,11 +448,17 @@ def instructors(payload: str) -> dict[str, str]:
     }
 
 
+@cache
+def harm_of_nothing(file: str) -> list[str]:
+    """Return what is found in a page of students who wrote nothing odd."""
+    return harm(instructors("nothing")[file])
+
+
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_what_students_wrote_does_nothing_where_instructors_look(name: str) -> None:
     for file, text in instructors(PAYLOADS[name]).items():
         if file.endswith(".html"):
-            assert harm(text) == harm(instructors("nothing")[file]), file
+            assert harm(text) == harm_of_nothing(file), file
             assert not set("\x1b\x00\x85\u202e\u2066\ufeff") & set(text), file
             continue
         for row in csv.reader(text.splitlines()):

@@ -305,6 +305,7 @@ def until(is_so: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.proof("redteam")
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     many = Class(tmp_path, 16)
     many.hand_in("s5", q3="ordered = [0, 0]")
@@ -334,6 +335,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert sorted(many.recorded()) == sorted(many.students)
 
 
+@pytest.mark.proof("redteam")
 def test_a_worker_that_is_killed_costs_nobody_a_mark(tmp_path: Path) -> None:
     many = Class(tmp_path, 60)
     lost = {student: FULL | {"q1": "1", "total": "5"} for student in many.students[4::10]}
@@ -360,6 +362,7 @@ def test_a_worker_that_is_killed_costs_nobody_a_mark(tmp_path: Path) -> None:
     assert sorted(many.recorded()) == sorted(many.students)
 
 
+@pytest.mark.proof("redteam")
 def test_ctrl_c_says_one_line_and_leaves_nothing_behind(tmp_path: Path) -> None:
     problem_set = next(iter(problem_sets().values()))
     hand_in(tmp_path / "in", problem_set, 4)

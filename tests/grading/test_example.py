@@ -120,11 +120,15 @@ class Followed:
         }
 
 
+THE_WALK = pytest.mark.proof("examples")
+
+
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     return Followed(copy_of_the_project(tmp_path_factory.mktemp("clone") / "a clone"))
 
 
+@THE_WALK
 def test_following_the_readme_gives_what_it_shows(followed: Followed) -> None:
     targets = [command.split()[1] for command in followed.commands]
     assert targets == ["problem-sets", "grade", "grade", "formgrader", "grades-export"]
@@ -139,11 +143,13 @@ def test_following_the_readme_gives_what_it_shows(followed: Followed) -> None:
     assert "4 graded" in summary
 
 
+@THE_WALK
 def test_the_released_notebooks_are_where_it_says(followed: Followed) -> None:
     written = (followed.clone / "grading" / "release").rglob("*.ipynb")
     assert sorted(path.stem for path in written) == sorted(problem_sets())
 
 
+@THE_WALK
 def test_pages_tell_what_was_wrong_and_follow_the_marks_by_hand(followed: Followed) -> None:
     _, first, accepted, _, last = followed.pages
     assert set(first) == set(NAMES)

@@ -587,6 +587,7 @@ for source in json.load(sys.stdin):
 """
 
 
+@RED_TEAM
 @pytest.mark.parametrize(
     "call",
     [

@@ -30,6 +30,8 @@ LEVEL = 1e-7
 BOUND = NormalDist().inv_cdf(1 - LEVEL / 2)
 PLACES = list(itertools.product(RECEIVERS, NAMES, KEYS, WIDTHS))
 # Two of the cells that take long, and some of the others, ever the same.
+RETRAINING = pytest.mark.proof("retraining")
+SMALLEST = ("key", "divided", 2, 8)
 DRAWN_AGAIN = [
     ("query", "not divided", 1024, 64),
     ("key", "not divided", 1024, 256),
@@ -76,7 +78,11 @@ class TestTable:
             for arm in NAMES:
                 assert np.shape(content[receiver][arm]) == (len(KEYS), len(WIDTHS), 6)
 
-    @pytest.mark.parametrize("place", DRAWN_AGAIN, ids=str)
+    @pytest.mark.parametrize(
+        "place",
+        [SMALLEST, *(pytest.param(each, marks=RETRAINING) for each in DRAWN_AGAIN)],
+        ids=str,
+    )
     def test_its_cells_are_drawn_again(self, place):
         """To one unit of the last digit, which another processor may round otherwise."""
         again, there = (np.array(cell) for cell in (gradient_table.cell(*place), stored(*place)))

@@ -28,6 +28,7 @@ def drawn(figure: Head, stage: str, kind: str = "bars") -> np.ndarray:
 
 
 class TestWeights:
+    @pytest.mark.proof("examples")
     def test_they_have_the_law_of_random_rows(self):
         """Mean of the largest weight over many draws against the sampler: 4 standard errors."""
         tops = np.array([Head(draw=draw, n_keys=16).weights.max() for draw in range(1, 1001)])
@@ -148,6 +149,7 @@ class TestSum:
         products = figure.query * figure.key_vectors
         np.testing.assert_allclose(products.sum(axis=1), Head(d_k=d_k, draw=5).scores, rtol=1e-9)
 
+    @pytest.mark.proof("examples")
     def test_the_keys_are_normal_and_do_not_depend_on_the_query(self):
         """Probabilities of what was drawn, once and for all."""
         figures = [Head(view="sum", d_k=8, draw=draw) for draw in range(1, 301)]
@@ -277,6 +279,7 @@ def test_the_words_are_one_sentence_that_fits_on_a_line(view):
         assert figure.words().count(". ") == 0
 
 
+@pytest.mark.proof("examples")
 def test_the_query_is_as_long_as_the_law_says():
     squares = [np.sum(Head(d_k=16, draw=draw).query ** 2) for draw in range(1, 1001)]
     assert stats.kstest(squares, stats.chi2(16).cdf).pvalue > 1e-3
