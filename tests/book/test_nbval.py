@@ -24,10 +24,12 @@ from tests.book.building import run
 from tests.book.notebooks import NOTEBOOKS, OTHER_KERNEL, ROOT, code, notebook, printed, read
 
 NBVAL = [
-    *("-m", "pytest", "--nbval", "--nbval-current-env", "--tb=short"),
+    *("-m", "pytest", "-p", "nbval.plugin", "--nbval", "--nbval-current-env", "--tb=short"),
     # nothing of the outer run's configuration
-    *("-c", os.devnull, "-p", "no:cacheprovider", "-p", "no:xdist"),
+    *("-c", os.devnull, "-p", "no:cacheprovider"),
 ]
+ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""Plugins that are not asked for take half a second to load."""
 
 
 def nbval(
@@ -43,7 +45,7 @@ def nbval(
     return subprocess.run(
         [sys.executable, *NBVAL, f"--rootdir={folder}", *options, *names],
         cwd=folder,
-        env=environment | BRISK | dict(kernel),
+        env=environment | ALONE | BRISK | dict(kernel),
         capture_output=True,
         text=True,
         check=False,
