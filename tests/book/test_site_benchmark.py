@@ -384,6 +384,7 @@ class TestTheFloors:
         steps = site_walk.bare_steps(browser, 2)
         assert [0 < step < 10_000 for step in steps] == [True, True]
 
+    @pytest.mark.proof("examples")
     @pytest.mark.parametrize("source", ["6 * 7", "1 / 0"])
     def test_all_cells_are_run_or_it_says_so(self, source: str, tmp_path: Path) -> None:
         for name in ("_ext", "book"):

@@ -32,6 +32,7 @@ from tests.book.jupyterlab import NO_TOKEN, OPTIONS, OWN, wait_for_answer
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.proof("examples")
 TINY = Path(__file__).resolve().parent / "source" / "tiny" / "tiny.ipynb"
 STATEMENT = r"""## 4 A paragraph of *yours* (4 points)
 

@@ -78,7 +78,8 @@ class TestSplitVariance:
         rng = np.random.default_rng(11)
         n_rows, n_keys = 3000, 100
         queries = mean_q + rng.standard_normal((n_rows, numbers["d_k"]))
-        keys = mean_k + rng.standard_normal((n_rows, n_keys, numbers["d_k"]))
+        keys = rng.standard_normal((n_rows, n_keys, numbers["d_k"]))
+        keys += mean_k  # in place: a copy takes a hundred megabytes
         for vectors, covariance in ((queries, cov_q), (keys, cov_k)):
             (tied,) = np.nonzero(covariance.sum(axis=0) > 1)
             vectors[..., tied] = vectors[..., tied[:1]]

@@ -28,6 +28,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from nbgrader.api import Gradebook
 from traitlets.config import Config
 
 from grading.course import Order, export, grade
@@ -635,7 +636,7 @@ def zipped(tmp_path_factory: pytest.TempPathFactory) -> Course:
     return Course(base / "out", grade(order))
 
 
-def test_a_hostile_zip_is_read_and_nothing_is_extracted(zipped: Course) -> None:
+def test_a_hostile_zip_is_read_and_nothing_is_extracted_and_marks_come_out(zipped: Course) -> None:
     expected = {
         "honest-ada": "graded",
         "s101": "needs-review",  # packed too well to be a notebook
@@ -658,3 +659,15 @@ def test_a_hostile_zip_is_read_and_nothing_is_extracted(zipped: Course) -> None:
     assert not Path(OUTSIDE).exists()
     assert not list(zipped.out.parent.parent.glob("examplee*"))
     assert all(line.isprintable() for line in zipped.summary.splitlines())
+
+    # and the marks of who is honest come out for the platform
+    with Gradebook(f"sqlite:///{zipped.out / 'gradebook.db'}") as gradebook:
+        paragraph = gradebook.find_grade("q4", "tiny", "tiny", "honest-ada")
+        paragraph.manual_score, paragraph.needs_manual_grade = 1.5, False
+        gradebook.db.commit()
+    export(zipped.out, zipped.out.parent / "roster.csv", source=SOURCE)
+    with (zipped.out / "canvas-tiny.csv").open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.DictReader(file)
+    given = {row["SIS User ID"]: row["tiny"] for row in rows}
+    assert given == dict.fromkeys(given, "") | {"honest-ada": "7.5"}
+    assert len(given) == 10

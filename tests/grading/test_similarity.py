@@ -131,6 +131,7 @@ class TestFeatures:
         assert len(list(features(source))) < 50_000
 
 
+@pytest.mark.proof("unusual")
 @pytest.mark.parametrize("assignment", SETS)
 def test_copies_are_found_and_honest_students_are_not(assignment: str) -> None:
     # 4 classes of 60, of whom 10 copy from somebody

@@ -23,6 +23,7 @@ from grading.sandbox import sandbox
 from tests.grading.trial import problem_set
 from tests.grading.unusual import UNUSUAL
 
+pytestmark = pytest.mark.proof("unusual")
 Notebook = dict[str, Any]
 STUDENT = "s0000001"
 LIMITS = sandbox.Limits(wall_seconds=110, cell_seconds=20)

@@ -146,6 +146,7 @@ def course(tmp_path: Path) -> Course:
     return Course(tmp_path)
 
 
+@pytest.mark.proof("redteam")
 def test_an_instructor_s_week(course: Course, browser: Browser) -> None:
     released(course)
     looked_at_before(course)
