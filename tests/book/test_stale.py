@@ -18,6 +18,7 @@ import pytest
 from tests.book.building import BuildResult, build
 from tests.book.notebooks import ROOT, code, notebook
 
+pytestmark = pytest.mark.proof("examples")
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv*", ".lighthouse", "_build", "tests", "chapters", "__pycache__", ".*_cache"
 )

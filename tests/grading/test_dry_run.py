@@ -78,6 +78,7 @@ def test_it_says_who_is_matched_who_waits_and_why(
     assert "tiny: 5 students\n       1 would be marked\n" in said
 
 
+@pytest.mark.proof("redteam")
 def test_it_says_what_would_be_marked_again(few: Class, monkeypatch: pytest.MonkeyPatch) -> None:
     few.hand_in("s2")
     few.hand_in("s3")

@@ -65,7 +65,13 @@ def by_nbgrader(name: str, folder: Path, tmp_path: Path) -> NotebookNode:
     return nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
 
 
-@pytest.mark.parametrize(("name", "folder"), SOURCES)
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        *(pytest.param(*each, marks=pytest.mark.proof("examples")) for each in SOURCES[:-1]),
+        SOURCES[-1],
+    ],
+)
 def test_nbgrader_gives_out_the_same(
     name: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
