@@ -9,7 +9,20 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pytest
 from bs4 import BeautifulSoup, Tag
+
+SHOWN = (
+    "index.html",  # the landing page, with a figure that begins before all else
+    "chapters/01_puzzle.html",  # Python on the page, predictions, exercises, words with a note
+    "chapters/04_gradients.html",  # three live figures, a table among them, plots and boxes
+    "chapters/language_model.html",  # a figure whose data come late
+    "chapters/models.html",  # a table that readers sort
+    "chapters/reference/softmax.html",  # what docstrings become
+    "search.html",
+    "404.html",  # which has links from the root of its host
+)
+"""The pages that every test run looks at in a browser; `make prove` looks at all."""
 
 # Links that name a page but load nothing.
 NAMING = {
@@ -45,6 +58,11 @@ _RAW = {
     "a raw table": re.compile(r"\|\s*:?[-–—]+:?\s*\|"),
     "an object's address": re.compile(r"<[^<>]* at 0x[0-9a-f]+>|<Figure size"),
 }
+
+
+def long_unless_shown(name: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of what a test does in a browser to a page, by its address."""
+    return [] if name in SHOWN else [pytest.mark.proof("pages")]
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from filelock import FileLock
 from playwright.sync_api import Error
 
 from tests.book.notebooks import PAGES
+from tests.site.pages import SHOWN, long_unless_shown
 from tests.site.serving import serving
 from tests.site.watching import LOAD_PICTURES, wait_until
 
@@ -102,6 +103,25 @@ UNREADABLE = r"""() => {
 }"""
 
 
+# What is to be seen of a page, and of the first figure of each kind, where no script runs.
+WITHOUT_SCRIPTS = """() => {
+  const seen = (node) => {
+    const { width, height } = node.getBoundingClientRect();
+    return width > 0 && height > 0 && getComputedStyle(node).visibility === "visible";
+  };
+  const all = (what, within = document) => [...within.querySelectorAll(what)];
+  const figures = all("[data-figure]").reverse().map((figure) => [figure.dataset.figure, {
+    pictures: all("svg", figure).map(seen),
+    words: all(".figure-words", figure).map(seen),
+    forms: all("form", figure).map(seen),
+  }]);
+  return {
+    titles: all("main h1").map(seen),
+    dead: all(":is(.bd-header-article, .bd-sidebar-primary, nav) button")
+      .filter(seen).map((button) => button.innerText),
+    figures: Object.fromEntries(figures),
+  };
+}"""
 LINK_COLOR = "getComputedStyle(document.body).getPropertyValue('--pst-color-link')"
 
 
@@ -278,11 +298,6 @@ def violations(
     ]
 
 
-def pale_words(page: Page) -> list[str]:
-    """Return words without contrast, on a page on which each look is to be seen."""
-    return violations(page, "color-contrast")
-
-
 def resize(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900 if width == DESK else 700})
 
@@ -300,33 +315,58 @@ def show(page: Page, scheme: str, width: int) -> None:
     resize(page, width)
 
 
-def inaccessible(page: Page, looks: dict[str, int] | None = None) -> list[str]:
-    """Return what is wrong with a page, narrow and wide; only words of each look are left of it.
-
-    What a rule looks at decides how often it is asked: most see the page as it is written, which
-    is the same everywhere; some ask where things are, at both widths; contrast depends on the
-    colors as well. `looks` counts those of earlier pages, which are left out, and of this one.
-    """
-    looks = {} if looks is None else looks
+def make_plain(page: Page) -> list[str]:
+    """Take from a page what axe-core need not go through, and return what would be missed."""
     page.add_style_tag(content=f"{ALL_LAID_OUT} {NO_SHADOWS}")
     found = page.evaluate(ODD_FORMULAS)
     page.evaluate(PLAIN_FORMULAS)
     page.evaluate(PLAIN_CODE)
+    return found
+
+
+def keep_new_looks(page: Page, looks: Path | None) -> None:
+    """Note how a page looks now, in what all tests share, and what of it has a new look."""
+    if looks is None:
+        page.evaluate(FIRST_OF_EACH_LOOK, "{}")
+        return
+    with FileLock(f"{looks}.lock"):
+        known = looks.read_text(encoding="utf-8") if looks.exists() else "{}"
+        looks.write_text(page.evaluate(FIRST_OF_EACH_LOOK, known), encoding="utf-8")
+
+
+def pale_words(page: Page, looks: Path | None, windows: list[tuple[str, int]]) -> list[str]:
+    """Return words without contrast in some windows; only words of each look are left of a page.
+
+    The looks that are known from other pages, by the file that is given, are left out.
+    """
+    page.evaluate(COLORED_CODE)
+    page.evaluate(ALL_OPEN)  # what a reader may open has to be made out as well
+    for scheme, width in windows:
+        show(page, scheme, width)
+        keep_new_looks(page, looks)
+    page.evaluate(ONLY_THESE_LOOKS)
+    found = []
+    for scheme, width in reversed(windows):
+        show(page, scheme, width)
+        faults = violations(page, "color-contrast")
+        found += [f"{scheme}, {width} px: {fault}" for fault in faults]
+    return found
+
+
+def inaccessible(page: Page, looks: Path | None = None) -> list[str]:
+    """Return what is wrong with a page, narrow and wide; only words of each look are left of it.
+
+    What a rule looks at decides how often it is asked: most see the page as it is written, which
+    is the same everywhere; some ask where things are, at both widths; contrast depends on the
+    colors as well.
+    """
+    found = make_plain(page)
     resize(page, PHONE)
     page.wait_for_timeout(400)  # until what scrolls at this width can be reached by keys
     found += [f"on a phone, {fault}" for fault in violations(page, *BY_WIDTH)]
     resize(page, DESK)
     found += violations(page, without=("color-contrast", "scrollable-region-focusable"))
-    page.evaluate(COLORED_CODE)
-    page.evaluate(ALL_OPEN)  # what a reader may open has to be made out as well
-    for scheme, width in WINDOWS:
-        show(page, scheme, width)
-        looks.update(json.loads(page.evaluate(FIRST_OF_EACH_LOOK, json.dumps(looks))))
-    page.evaluate(ONLY_THESE_LOOKS)
-    for scheme, width in reversed(WINDOWS):
-        show(page, scheme, width)
-        found += [f"{scheme}, {width} px: {fault}" for fault in pale_words(page)]
-    return found
+    return found + pale_words(page, looks, WINDOWS)
 
 
 def unfit(page: Page, style: str) -> list[str]:
@@ -341,25 +381,52 @@ def scheme_of(page: Page) -> str:
     return page.evaluate("document.documentElement.dataset.theme")
 
 
-@pytest.fixture(scope="session")
-def looks() -> dict[str, int]:
-    """Return how often each look of words has been seen, for all pages together."""
-    return {}
+def look_without_scripts(browser: Browser, path: Path) -> dict[str, Any]:
+    """Return all that tests ask of a page in a browser without scripts."""
+    with visit(browser, path, scripts=False) as seen:
+        # the theme has a rule for each of its schemes
+        return seen.page.evaluate(WITHOUT_SCRIPTS) | {
+            "unreadable": seen.page.evaluate(UNREADABLE),
+            "link color": seen.page.evaluate(LINK_COLOR),
+            "foreign": seen.foreign,
+        }
 
 
 class TestPages:
     """All that one visit to a page can tell, since most of its time goes into loading."""
 
+    @pytest.mark.parametrize("name", SHOWN)
+    def test_a_page_is_for_everyone_on_a_small_phone_in_the_dark(
+        self, browser: Browser, site: Path, looks: Path, name: str
+    ) -> None:
+        with visit(browser, site / name, width=SMALL_PHONE, scheme="dark") as seen:
+            assert scheme_of(seen.page) == "dark"
+            seen.page.add_style_tag(content=ALL_LAID_OUT)
+            found = seen.page.evaluate(STICKING_OUT)
+            seen.page.evaluate(LOAD_PICTURES)
+            found += seen.page.evaluate(UNREADABLE)
+            found += [*seen.foreign, *seen.errors]
+            found += make_plain(seen.page)
+            found += violations(seen.page, without=("color-contrast",))
+            found += pale_words(seen.page, looks, [("dark", SMALL_PHONE)])
+        assert not found, "\n".join(found)
+
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("name", ALL)
     def test_a_page_is_whole_without_a_network_and_for_everyone(
-        self, browser: Browser, site: Path, looks: dict[str, int], name: str
+        self, browser: Browser, site: Path, looks: Path, name: str
     ) -> None:
         # what scrolls on a small phone is made reachable by keys when the page is loaded
         with visit(browser, site / name, width=SMALL_PHONE) as seen:
             assert scheme_of(seen.page) == "light"
             seen.page.wait_for_timeout(100)  # for what scripts ask for after the load event
+            # Lighthouse sees a page in a window of this width, and lets no part be laid out that
+            # is not near: nothing may lie over it
+            seen.page.set_viewport_size({"width": 412, "height": 900})
+            found = violations(seen.page, "color-contrast", "target-size", whole=False)
+            resize(seen.page, SMALL_PHONE)
             seen.page.add_style_tag(content=ALL_LAID_OUT)
-            found = unfit(seen.page, SPACED)
+            found += unfit(seen.page, SPACED)
             for width in (SMALL_PHONE, PHONE):
                 resize(seen.page, width)
                 found += [f"{width} px: {fault}" for fault in seen.page.evaluate(STICKING_OUT)]
@@ -371,6 +438,7 @@ class TestPages:
             found += inaccessible(seen.page, looks)
         assert not found, "\n".join(found)
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("place", ["read-the-whole-table", "watch-the-gradient", "takeaways"])
     def test_a_link_into_a_long_page_arrives_where_it_points(
         self, browser: Browser, site: Path, place: str
@@ -381,26 +449,20 @@ class TestPages:
             top = seen.page.evaluate("document.querySelector(':target').getBoundingClientRect().y")
             assert 0 <= top < 100
 
-    @pytest.mark.parametrize("name", CONTENT)
-    def test_nothing_lies_over_a_part_that_is_not_laid_out_yet(
-        self, browser: Browser, site: Path, name: str
-    ) -> None:
-        """Lighthouse sees a page so, in a window of this width."""
-        with visit(browser, site / name, width=412) as seen:
-            assert violations(seen.page, "color-contrast", "target-size", whole=False) == []
-
-    @pytest.mark.parametrize("name", CONTENT)
+    @pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=long_unless_shown(name)) for name in ALL]
+    )
     def test_a_page_can_be_read_without_scripts(
-        self, browser: Browser, site: Path, name: str
+        self, without_scripts: Callable[[str], dict[str, Any]], name: str
     ) -> None:
-        with visit(browser, site / name, scripts=False) as seen:
-            assert seen.page.locator("article h1").is_visible()
-            assert seen.page.evaluate(UNREADABLE) == []
-            assert seen.page.evaluate(LINK_COLOR), "the theme has a rule for each of its schemes"
-            dead = ":is(.bd-header-article, .bd-sidebar-primary, nav) button"
-            assert not seen.page.locator(dead).filter(visible=True).all_inner_texts()
-        assert seen.foreign == []
+        seen = without_scripts(name)
+        assert seen["titles"] == [True]
+        assert seen["unreadable"] == []
+        assert seen["link color"], "the theme has a rule for each of its schemes"
+        assert seen["dead"] == []
+        assert seen["foreign"] == []
 
+    @pytest.mark.proof("pages")
     def test_the_search_finds_a_word_from_the_disk(self, browser: Browser, site: Path) -> None:
         with visit(browser, site / "search.html", query="?q=softmax") as seen:
             seen.page.wait_for_selector("main .search-found li")
@@ -409,6 +471,7 @@ class TestPages:
         assert seen.errors == []
 
 
+@pytest.mark.proof("pages")
 class TestBoxes:
     """Hints, solutions and deeper parts are closed until they are asked for."""
 
@@ -453,12 +516,6 @@ class TestBoxes:
             assert all(boxes.evaluate_all(state))
             seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
             assert boxes.evaluate_all(state) == before
-
-
-class TestDark:
-    def test_a_page_that_is_opened_in_the_dark_is_dark(self, browser: Browser, site: Path) -> None:
-        with visit(browser, site / "index.html", scheme="dark") as seen:
-            assert scheme_of(seen.page) == "dark"
 
 
 PALE_CODE = "<div class='highlight'><pre><span style='color: #bbb'>pale</span></pre></div>"
@@ -549,6 +606,7 @@ class TestTheChecks:
         with visit(browser, write(body), width=PHONE) as seen:
             assert seen.page.evaluate(STICKING_OUT)
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize(
         ("body", "rule"),
         [

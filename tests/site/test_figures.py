@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from attnbook.figures import head
 from attnbook.figures._base import LiveFigure
 from benchmarks import figure_report
 from benchmarks.figures import places, weight
+from tests.site.pages import long_unless_shown
 from tests.site.serving import serving
 from tests.site.test_browser import (
     ALL_LAID_OUT,
@@ -29,7 +30,7 @@ from tests.site.test_browser import (
 from tests.site.watching import wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Route
+    from playwright.sync_api import Browser, Page, Route
 
 
 def head_of(view: str, **first: int) -> type[LiveFigure]:
@@ -43,26 +44,43 @@ def head_of(view: str, **first: int) -> type[LiveFigure]:
 
 LANDING = head_of("weights", draw=227)
 PAGES = {
+    LANDING: "index.html",
+    figures.Spread: "chapters/02_variance.html",
+    head_of("sum", key=11): "chapters/02_variance.html",
     figures.DragScores: "chapters/03_saturation.html",
     figures.FreezingMap: "chapters/03_saturation.html",
-    figures.GradientQuantiles: "chapters/04_gradients.html",
-    LANDING: "index.html",
-    head_of("sum", key=11): "chapters/02_variance.html",
     head_of("exponential"): "chapters/03_saturation.html",
+    figures.GradientQuantiles: "chapters/04_gradients.html",
     head_of("gradient", draw=41): "chapters/04_gradients.html",
-    head_of("divisor"): "chapters/05_divisor.html",
-    head_of("start"): "chapters/06_initialization.html",
-    head_of("temperature"): "chapters/09_temperature.html",
-    figures.Initializers: "chapters/06_initialization.html",
     figures.JacobianFigure: "chapters/04_gradients.html",
-    figures.OnlineSoftmax: "chapters/07_implementation.html",
-    figures.Spread: "chapters/02_variance.html",
+    head_of("divisor"): "chapters/05_divisor.html",
     figures.SubtractOrDivide: "chapters/05_divisor.html",
-    figures.TrainedHead: "chapters/language_model.html",
+    head_of("start"): "chapters/06_initialization.html",
+    figures.Initializers: "chapters/06_initialization.html",
+    figures.OnlineSoftmax: "chapters/07_implementation.html",
     figures.TrainingPlayer: "chapters/08_training.html",
+    head_of("temperature"): "chapters/09_temperature.html",
+    figures.TrainedHead: "chapters/language_model.html",
 }
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-COORDINATES = {"d", "x", "y", "width", "height", "cx", "cy", "points", "transform"}
+# Compare two described pictures: coordinates to a hundredth, all else to the letter.
+SAME = r"""(ours, theirs) => {
+  const COORDINATES = "d x y width height cx cy points transform".split(" ");
+  const number = /-?\d+(?:\.\d+)?/g;
+  const near = (one, other) => {
+    if (one.replace(number, "") !== other.replace(number, "")) return false;
+    const wanted = other.match(number) ?? [];
+    return (one.match(number) ?? []).every(
+      (text, place) => Math.abs(text - wanted[place]) <= 0.0101);
+  };
+  const alike = (name, one, other) =>
+    one === other || (other !== undefined && COORDINATES.includes(name) && near(one, other));
+  return ours.length === theirs.length && ours.every(([tag, attributes, text], place) => {
+    const [otherTag, others, otherText] = theirs[place];
+    const names = Object.keys(attributes);
+    return tag === otherTag && text === otherText && names.length === Object.keys(others).length &&
+      names.every((name) => alike(name, attributes[name], others[name]));
+  });
+}"""
 DESCRIBE = """(root) =>
   [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis")]
   .concat([...root.querySelectorAll(
@@ -74,16 +92,25 @@ DESCRIBE = """(root) =>
     node.children.length ? "" : node.textContent])"""
 SETTINGS = """(root) => [...root.querySelectorAll("input, select")].map((control) =>
   [control.value, control.checked ?? null, control.getAttribute("aria-valuetext")])"""
-READ = f"(root) => [({DESCRIBE})(root), ({SETTINGS})(root)]"
-PARSE = f"""(markups) => markups.map((markup) => {{
-  const root = document.createElement("div");
-  root.innerHTML = markup;
-  return ({READ})(root);
-}})"""
+# Whether a figure shows what it does in a state that Python has written.
+SHOWS = f"""(root, markup) => {{
+  const wanted = document.createElement("div");
+  wanted.innerHTML = markup;
+  return ({SAME})(({DESCRIBE})(root), ({DESCRIBE})(wanted));
+}}"""
+# That, its settings too; and all that it shows, as text.
+COMPARE = f"""(root, markup) => {{
+  const wanted = document.createElement("div");
+  wanted.innerHTML = markup;
+  const [own, others] = [root, wanted].map({SETTINGS});
+  const [shown, meant] = [root, wanted].map({DESCRIBE});
+  const same = JSON.stringify(own) === JSON.stringify(others) && ({SAME})(shown, meant);
+  return [same, JSON.stringify(shown)];
+}}"""
 # Each step is a list of [control, value]; a preset's control is its list, and no control is Reset.
-WALK = """(root, steps) => {
+WALK = """(root, [steps, given]) => {
   const form = root.querySelector("form");
-  return steps.map((step) => {
+  return steps.map((step, place) => {
     for (const [name, value] of step) {
       if (!name) {
         form.querySelector("button[type=reset]").click();
@@ -97,7 +124,7 @@ WALK = """(root, steps) => {
       else input.value = JSON.parse(`[${input.dataset.stops}]`).indexOf(value);
       input.dispatchEvent(new Event("input", { bubbles: true }));
     }
-    return (READ)(root);
+    return (READ)(root, given?.[place]);
   });
 }"""
 RESET = ("", None)
@@ -108,6 +135,8 @@ READY = """(figure) => {
   if (waits) root.scrollIntoView();
   return !waits;
 }"""
+AS_TEXT = f"(root) => JSON.stringify(({DESCRIBE})(root))"
+HEIGHT = "(root) => root.getBoundingClientRect().height"
 # So many heights of a window are between its foot and the figure.
 SCROLL = """(root, heights) =>
   scrollBy(0, root.getBoundingClientRect().top - (1 + heights) * innerHeight)"""
@@ -118,28 +147,6 @@ CONTROLS = """(form) => [...form.elements]
     : JSON.parse(`[${input.dataset.stops}]`)])"""
 PRESETS = """(form) => [...form.querySelectorAll(".presets option:enabled")]
   .map((option) => JSON.parse(option.value))"""
-
-
-def same(shown: list[Any], wanted: list[Any]) -> bool:
-    """Compare two described pictures: coordinates to a hundredth, all else to the letter."""
-    if [part[0] for part in shown] != [part[0] for part in wanted]:
-        return False
-    for (_, ours, text), (_, theirs, other) in zip(shown, wanted, strict=True):
-        if text != other or ours.keys() != theirs.keys():
-            return False
-        for name in ours:
-            if name not in COORDINATES:
-                if ours[name] != theirs[name]:
-                    return False
-                continue
-            if NUMBER.sub("", ours[name]) != NUMBER.sub("", theirs[name]):
-                return False
-            numbers = [
-                np.array(NUMBER.findall(value), float) for value in (ours[name], theirs[name])
-            ]
-            if not np.allclose(*numbers, rtol=0, atol=0.0101):
-                return False
-    return True
 
 
 class Shown:
@@ -153,17 +160,18 @@ class Shown:
         self.presets: list[dict[str, Any]] = self.form.evaluate(PRESETS)
         self.first = self.described()
 
-    def walk(self, steps: list[list[tuple[str, Any]]]) -> list[Any]:
-        """Return picture and settings after each of some steps."""
-        return self.place.evaluate(WALK.replace("READ", READ), steps)
+    def walk(
+        self, steps: list[list[tuple[str, Any]]], read: str, given: list[str] | None = None
+    ) -> list[Any]:
+        """Return what is read after each of some steps, of each with something that is given."""
+        return self.place.evaluate(WALK.replace("READ", read), [steps, given])
 
-    def heights(self, steps: list[list[tuple[str, Any]]]) -> list[float]:
-        """Return the figure's height after each of some steps."""
-        height = "(root) => root.getBoundingClientRect().height"
-        return self.place.evaluate(WALK.replace("READ", height), steps)
+    def described(self) -> str:
+        return self.place.evaluate(AS_TEXT)
 
-    def described(self) -> list[Any]:
-        return self.place.evaluate(DESCRIBE)
+    def shows(self, figure: LiveFigure) -> bool:
+        """Say whether the figure is as Python writes it."""
+        return self.place.evaluate(SHOWS, figure.markup())
 
 
 def markups(kind: type[LiveFigure], states: list[dict[str, Any]]) -> Iterator[str]:
@@ -175,18 +183,34 @@ def markups(kind: type[LiveFigure], states: list[dict[str, Any]]) -> Iterator[st
         yield figure.markup()
 
 
+@pytest.fixture(scope="module")
+def open_page(browser: Browser, site: Path) -> Iterator[Callable[[str], Visit]]:
+    """Return what opens a page, which stays open until another one is asked for."""
+    opened: dict[str, Visit] = {}
+    with ExitStack() as last:
+
+        def open_next(name: str) -> Visit:
+            if name not in opened:
+                opened.clear()
+                last.close()
+                opened[name] = last.enter_context(visit(browser, site / name))
+            return opened[name]
+
+        yield open_next
+
+
 @pytest.fixture(scope="class")
-def shown(browser: Browser, site: Path, kind: type[LiveFigure]) -> Iterator[Shown]:
-    """Open a page once for all that is tried on its figure."""
-    with visit(browser, site / PAGES[kind]) as seen:
-        yield Shown(seen, kind)
+def shown(open_page: Callable[[str], Visit], kind: type[LiveFigure]) -> Shown:
+    """Return a figure for all that is tried on it."""
+    return Shown(open_page(PAGES[kind]), kind)
 
 
 @pytest.fixture
 def fresh(shown: Shown) -> Iterator[Shown]:
     """Return the figure as it was when the page came, and look for errors afterwards."""
-    shown.page.set_viewport_size({"width": DESK, "height": 900})
-    shown.walk([[RESET]])
+    if shown.page.viewport_size["width"] != DESK:
+        shown.page.set_viewport_size({"width": DESK, "height": 900})
+    shown.walk([[RESET]], "() => null")
     assert shown.described() == shown.first
     yield shown
     assert not shown.errors, "\n".join(shown.errors)
@@ -201,8 +225,8 @@ class TestEveryFigure:
         steps: list[list[tuple[str, Any]]] = [[]]
         states = [start]
         for name, stops in fresh.controls.items():
-            steps += [[RESET, (name, value)] for value in stops]
-            states += [start | {name: value} for value in stops]
+            steps += [[RESET], *([(name, value)] for value in stops)]
+            states += [start, *(start | {name: value} for value in stops)]
         steps += [[RESET, ("presets", place)] for place in range(len(fresh.presets))]
         states += [start | preset for preset in fresh.presets]
         rng = np.random.default_rng(5)
@@ -217,36 +241,40 @@ class TestEveryFigure:
                 chosen |= fresh.presets[place]
             steps.append(step)
             states.append(start | chosen)
-        wanted = fresh.page.evaluate(PARSE, list(markups(kind, states)))
-        pairs = zip(fresh.walk(steps), wanted, states, strict=True)
-        for (picture, settings), (other, others), state in pairs:
-            assert same(picture, other), state
-            assert settings == others, state
-
-    def test_each_stop_of_each_control_changes_it_and_reset_takes_it_back(
-        self, fresh: Shown, kind: type[LiveFigure]
-    ) -> None:
+        walked = fresh.walk(steps, COMPARE, list(markups(kind, states)))
+        same, pictures = zip(*walked, strict=True)
+        assert [state for state, right in zip(states, same, strict=True) if not right] == []
+        # each stop and each preset changes the picture
+        place = 1
         for name, stops in fresh.controls.items():
-            pictures = [picture for picture, _ in fresh.walk([[(name, v)] for v in stops])]
-            assert all(one != other for one, other in itertools.pairwise(pictures)), name
-        presets = fresh.walk([[("presets", place)] for place in range(len(fresh.presets))])
-        assert len({str(picture) for picture, _ in presets}) == len(fresh.presets)
+            along = pictures[place + 1 : place + 1 + len(stops)]
+            assert all(one != other for one, other in itertools.pairwise(along)), name
+            place += 1 + len(stops)
+        assert len({*pictures[place : place + len(fresh.presets)]}) == len(fresh.presets)
+
+    def test_each_button_changes_it_and_reset_takes_it_back(self, fresh: Shown) -> None:
         for button in fresh.form.locator("button[name]").all():
             before = fresh.described()
             button.click()
             assert fresh.described() != before
         fresh.form.locator("button[type=reset]").click()
         assert fresh.described() == fresh.first
-        # what is below stays where it is
+
+    @pytest.mark.proof("pages")
+    def test_it_suits_a_finger_and_what_is_below_stays_where_it_is(
+        self, fresh: Shown, kind: type[LiveFigure]
+    ) -> None:
         steps = [[(name, value)] for name, stops in fresh.controls.items() for value in stops]
         steps += [[("presets", place)] for place in range(len(fresh.presets))]
+        targets = fresh.form.locator("input[type=range], label.switch, button, select")
         for width in (SMALL_PHONE, PHONE, DESK):
             fresh.page.set_viewport_size({"width": width, "height": 900})
-            heights = fresh.heights(steps)
+            sizes = targets.evaluate_all(f"(all) => all.map({HEIGHT})")
+            assert width == DESK or min(sizes) >= 44  # WCAG 2.5.5
+            heights = fresh.walk(steps, HEIGHT)
             assert max(heights) - min(heights) < 0.5, (kind, width, heights)
 
-    def test_it_answers_to_keys_and_touch(self, fresh: Shown, kind: type[LiveFigure]) -> None:
-        fresh.page.set_viewport_size({"width": PHONE, "height": 900})
+    def test_it_answers_to_keys(self, fresh: Shown, kind: type[LiveFigure]) -> None:
         for slider in fresh.form.locator("input[type=range]").all():
             before = fresh.described()
             slider.focus()
@@ -254,20 +282,21 @@ class TestEveryFigure:
             fresh.page.keyboard.press("ArrowRight" if at_the_left else "ArrowLeft")
             assert fresh.described() != before, kind
             assert slider.get_attribute("aria-valuetext")
-        targets = fresh.form.locator("input[type=range], label.switch, button, select")
-        for control in targets.all():
-            assert control.bounding_box()["height"] >= 44  # for a finger; WCAG 2.5.5
 
-    def test_without_scripts_the_first_picture_is_shown_and_no_dead_control(
-        self, browser: Browser, site: Path, kind: type[LiveFigure]
-    ) -> None:
-        with visit(browser, site / PAGES[kind], scripts=False) as seen:
-            place = seen.page.locator(f'[data-figure="{kind.module}"]').first
-            pictures = place.locator("svg").all()
-            assert pictures
-            assert all(picture.is_visible() for picture in pictures)
-            assert place.locator(".figure-words").is_visible()
-            assert not place.locator("form").is_visible()
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=long_unless_shown(PAGES[kind])) for kind in PAGES],
+    ids=lambda kind: kind.__name__,
+)
+def test_without_scripts_the_first_picture_is_shown_and_no_dead_control(
+    without_scripts: Callable[[str], dict[str, Any]], kind: type[LiveFigure]
+) -> None:
+    figure = without_scripts(PAGES[kind])["figures"][kind.module]
+    assert figure["pictures"]
+    assert all(figure["pictures"])
+    assert figure["words"] == [True]
+    assert figure["forms"] == [False]
 
 
 class TestDataThatComeLate:
@@ -277,6 +306,7 @@ class TestDataThatComeLate:
     def test_they_leave_the_page_light(self, site: Path) -> None:
         assert weight(site / PAGES[self.kind], self.kind.module) <= 12_000
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("from_disk", [True, False])
     def test_they_are_asked_for_once_and_when_the_figure_is_near(
         self, browser: Browser, site: Path, *, from_disk: bool
@@ -294,7 +324,7 @@ class TestDataThatComeLate:
             with visit(browser, start) as seen:
                 seen.page.add_style_tag(content=ALL_LAID_OUT)
                 place = seen.page.locator(self.figure)
-                first = place.evaluate(DESCRIBE)
+                first = place.evaluate(AS_TEXT)
                 scroll(1.1)
                 assert place.locator("select").first.is_disabled()
                 assert asked() == 0
@@ -303,14 +333,14 @@ class TestDataThatComeLate:
                 shown = Shown(seen, self.kind)
                 assert shown.first == first
                 changes = {"head": "layer 2, head 1", "switched": True}
-                [(picture, _)] = shown.walk([list(changes.items())])
-                [(wanted, _)] = seen.page.evaluate(PARSE, [self.kind(**changes).markup()])
-                assert same(picture, wanted)
+                markup = self.kind(**changes).markup()
+                assert shown.walk([list(changes.items())], SHOWS, [markup]) == [True]
                 for heights in (3, 0):
                     scroll(heights)
                 assert asked() == 1
         assert seen.foreign == seen.errors == []
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("answer", ["none", "not found", "another page"])
     def test_if_they_do_not_come_the_figure_says_so_and_stays(
         self, browser: Browser, site: Path, answer: str
@@ -326,14 +356,14 @@ class TestDataThatComeLate:
             seen.page.route("**/_static/late-*", reply)
             place = seen.page.locator(self.figure)
             words = place.locator(".figure-words")
-            first, said = place.evaluate(DESCRIBE), words.text_content()
+            first, said = place.evaluate(AS_TEXT), words.text_content()
             place.scroll_into_view_if_needed()
             words.filter(has_text="could not be loaded").wait_for()
             added = words.text_content().removeprefix(said)
             assert added == " The data of this figure could not be loaded, so it stays as it is."
             assert place.locator("select").first.is_disabled()
             words.evaluate("(words, said) => (words.textContent = said)", said)
-            assert place.evaluate(DESCRIBE) == first
+            assert place.evaluate(AS_TEXT) == first
 
 
 def test_every_figure_was_measured_on_a_page_that_shows_it(site: Path) -> None:
@@ -342,6 +372,7 @@ def test_every_figure_was_measured_on_a_page_that_shows_it(site: Path) -> None:
     assert {name: figure["page"] for name, figure in measured.items()} == found
 
 
+@pytest.mark.proof("pages")
 def test_a_tap_on_the_map_sets_two_sliders_and_a_swipe_scrolls(
     browser: Browser, site: Path
 ) -> None:
@@ -361,8 +392,7 @@ def test_a_tap_on_the_map_sets_two_sliders_and_a_swipe_scrolls(
             page.touchscreen.tap(x, y)
             wanted = {names[0]: columns[int(share * len(columns))]}
             wanted[names[1]] = rows[int(height * len(rows))]
-            [(described, _)] = page.evaluate(PARSE, [kind(**wanted).markup()])
-            assert same(shown.described(), described), wanted
+            assert shown.shows(kind(**wanted)), wanted
         before, top = shown.described(), page.evaluate("scrollY")
         finger = context.new_cdp_session(page)
         for kind_of_event, moved in [("Start", 0), *(("Move", 10 * n) for n in range(1, 16))]:
@@ -375,14 +405,14 @@ def test_a_tap_on_the_map_sets_two_sliders_and_a_swipe_scrolls(
         context.close()
 
 
+@pytest.mark.proof("pages")
 def test_a_score_can_be_pulled_by_mouse_finger_and_keys_and_a_swipe_scrolls(
     browser: Browser, site: Path
 ) -> None:
     kind = LANDING
 
     def look_like(pulled: dict[str, float]) -> bool:
-        [(described, _)] = page.evaluate(PARSE, [kind(pulled=pulled).markup()])
-        return same(shown.described(), described)
+        return shown.shows(kind(pulled=pulled))
 
     context = browser.new_context(viewport={"width": PHONE, "height": 700}, has_touch=True)
     try:
@@ -432,8 +462,7 @@ def test_a_score_can_be_pulled_by_mouse_finger_and_keys_and_a_swipe_scrolls(
         assert any(look_like({"10": round(pulled + off / 10, 1)}) for off in range(-4, 5))
         assert page.evaluate("scrollY") == top
         shown.form.get_by_text("Another draw").click()
-        [(described, _)] = page.evaluate(PARSE, [kind(draw=228).markup()])
-        assert same(shown.described(), described)
+        assert shown.shows(kind(draw=228))
         shown.form.locator("button[type=reset]").click()
         top = see_it()
         drag(10, -35, 5)
@@ -443,14 +472,14 @@ def test_a_score_can_be_pulled_by_mouse_finger_and_keys_and_a_swipe_scrolls(
         context.close()
 
 
+@pytest.mark.proof("pages")
 def test_sums_are_never_divided(browser: Browser, site: Path) -> None:
     """No control of that view sets it, but a notebook can."""
     kind, start = figures.Head, {"view": "sum", "key": 11}
     with visit(browser, site / "chapters/02_variance.html") as seen:
         shown = Shown(seen, kind)
         shown.place.evaluate("(root) => root.model.set('divided', true)")
-        [(described, _)] = seen.page.evaluate(PARSE, [kind(**start, divided=True).markup()])
-        assert same(shown.described(), described)
+        assert shown.shows(kind(**start, divided=True))
         assert shown.described() == shown.first
 
 
@@ -469,6 +498,7 @@ OVERLAPS = """(root) => {
 }"""
 
 
+@pytest.mark.proof("pages")
 def test_names_in_the_online_softmax_touch_nothing(browser: Browser, site: Path) -> None:
     kind = figures.OnlineSoftmax
     with visit(browser, site / PAGES[kind]) as seen:
@@ -477,10 +507,11 @@ def test_names_in_the_online_softmax_touch_nothing(browser: Browser, site: Path)
         steps = [[("presets", row), ("keys_read", stop)] for row in rows for stop in stops]
         for width in (SMALL_PHONE, PHONE, 736):
             seen.page.set_viewport_size({"width": width, "height": 900})
-            overlaps = shown.place.evaluate(WALK.replace("READ", OVERLAPS), steps)
+            overlaps = shown.walk(steps, OVERLAPS)
             assert not any(overlaps), (width, overlaps)
 
 
+@pytest.mark.proof("pages")
 def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, site: Path) -> None:
     kind = figures.TrainingPlayer
     page = browser.new_page()
@@ -502,10 +533,16 @@ def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, 
         page.clock.run_for(10_000)
         assert slider.input_value() == str(len(steps) - 1)
         assert button.inner_text() == "Play"
-        [(described, _)] = page.evaluate(PARSE, [kind(step=steps[-1]).markup()])
-        assert same(shown.described(), described)
+        assert shown.shows(kind(step=steps[-1]))
     finally:
         page.close()
+
+
+@pytest.fixture(scope="module")
+def blank(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page()
+    yield page
+    page.close()
 
 
 @pytest.mark.parametrize(
@@ -514,9 +551,16 @@ def test_play_steps_through_training_until_the_end_or_a_press(browser: Browser, 
         (["path", {"d": "M1 2"}, ""], ["path", {"d": "M1 2.01"}, ""], True),
         (["path", {"d": "M1 2"}, ""], ["path", {"d": "M1 2.02"}, ""], False),
         (["path", {"d": "M1 2"}, ""], ["path", {"d": "M1 2 3"}, ""], False),
+        (["path", {"d": "M1 2"}, ""], ["path", {"x": "M1 2"}, ""], False),
+        (["path", {"d": "M1 2"}, ""], ["path", {"d": "M1 2", "x": "1"}, ""], False),
+        (["path", {}, ""], ["g", {}, ""], False),
         (["path", {"class": "a"}, ""], ["path", {"class": "b"}, ""], False),
         (["p", {}, "0.43"], ["p", {}, "0.44"], False),
     ],
 )
-def test_pictures_are_compared(ours: list[Any], theirs: list[Any], alike: bool) -> None:
-    assert same([ours], [theirs]) is alike
+def test_pictures_are_compared(
+    blank: Page, ours: list[Any], theirs: list[Any], alike: bool
+) -> None:
+    both = "([ours, theirs]) => (SAME)(ours, theirs)".replace("SAME", SAME)
+    assert blank.evaluate(both, [[ours], [theirs]]) is alike
+    assert not blank.evaluate(both, [[ours], [theirs, theirs]])
