@@ -22,7 +22,7 @@ from book.model import tags
 from tests.book.notebooks import BOOK, ROOT
 from tests.site import pages
 from tests.site.serving import serving
-from tests.site.test_browser import PHONE, Visit, violations, visit
+from tests.site.test_browser import DESK, PHONE, Visit, violations, visit
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -35,6 +35,8 @@ EDITED = {
     if (places := [i for i, cell in enumerate(page.notebook.cells) if "edit" in tags(cell)])
 }
 FIRST = "chapters/01_puzzle.html"
+SHORT = "chapters/critical_scale"
+"""A page with little for axe-core to go through."""
 CASES = ROOT / "tests" / "attnbook" / "exercises"
 
 
@@ -45,12 +47,34 @@ def address(site: Path) -> Iterator[str]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, page: str = FIRST, width: int = 1280) -> Iterator[Visit]:
+def opened(browser: Browser, address: str, page: str = FIRST) -> Iterator[Visit]:
     """Open a page that has to do with nothing but its own site, and without an error."""
-    with visit(browser, f"{address}/{page}", width=width) as seen:
+    with visit(browser, f"{address}/{page}") as seen:
         yield seen
         assert not seen.foreign
         assert not seen.errors
+
+
+@pytest.fixture(scope="module")
+def running(browser: Browser, address: str) -> Iterator[Visit]:
+    """Open a page where Python goes on running, since a browser takes seconds to compile it."""
+    with opened(browser, address) as seen:
+        status = editor(seen, "cell:3").get_by_role("status")
+        status.get_by_text("Python is ready.").wait_for(timeout=SECONDS)
+        yield seen
+
+
+@pytest.fixture
+def seen(running: Visit) -> Iterator[Visit]:
+    """Return that page with all of its editors closed."""
+    running.page.set_viewport_size({"width": DESK, "height": 900})
+    running.page.context.set_offline(False)
+    for reset in reversed(running.page.get_by_role("button", name="Reset").all()):
+        reset.click()
+    assert running.page.locator(".live-editor").count() == 0
+    yield running
+    assert not running.foreign
+    assert not running.errors
 
 
 def editor(seen: Visit, edit: str) -> Locator:
@@ -84,31 +108,50 @@ def printed(cell: NotebookNode) -> str:
     return "".join(output["text"] for output in cell.outputs)
 
 
-@pytest.mark.parametrize("name", EDITED)
-def test_a_cell_prints_on_the_page_what_the_notebook_prints(
+def run_cells(seen: Visit, name: str) -> None:
+    """Run each cell of a page that a reader may, and compare with the notebook."""
+    notebook = BOOK.page(name.rpartition("/")[2]).notebook
+    for place in reversed(EDITED[name]):  # none needs that another has run
+        said = run(editor(seen, f"cell:{place}"))
+        assert said == printed(notebook.cells[place])
+
+
+def test_a_cell_prints_on_the_page_what_the_notebook_prints(seen: Visit) -> None:
+    run_cells(seen, FIRST.removesuffix(".html"))
+
+
+@pytest.mark.proof("pages")
+@pytest.mark.parametrize("name", sorted({*EDITED} - {FIRST.removesuffix(".html"), SHORT}))
+def test_a_cell_prints_on_another_page_what_the_notebook_prints(
     browser: Browser, address: str, name: str
 ) -> None:
-    notebook = BOOK.page(name.rpartition("/")[2]).notebook
     with opened(browser, address, f"{name}.html") as seen:
-        for place in reversed(EDITED[name]):  # none needs that another has run
-            said = run(editor(seen, f"cell:{place}"))
-            assert said == printed(notebook.cells[place])
+        run_cells(seen, name)
 
 
-def test_cells_above_run_as_the_reader_has_left_them(browser: Browser, address: str) -> None:
+@pytest.mark.proof("pages")
+def test_an_open_editor_has_no_barriers(browser: Browser, address: str) -> None:
+    with opened(browser, address, f"{SHORT}.html") as seen:
+        run_cells(seen, SHORT)
+        assert run(seen.page.locator(".live-editor").first, "1 / 0").startswith("✗")
+        for scheme in ("light", "dark"):
+            seen.page.emulate_media(color_scheme=scheme)
+            assert violations(seen.page) == []
+
+
+def test_cells_above_run_as_the_reader_has_left_them(seen: Visit) -> None:
     above, below = 13, 18
-    with opened(browser, address) as seen:
-        first, second = editor(seen, f"cell:{above}"), editor(seen, f"cell:{below}")
-        first.locator("textarea").fill("mine = 2.5")
-        assert run(second, "print(2 * mine)") == "5.0\n"
-        seen.page.context.set_offline(True)
-        assert run(second, "mine = mine + 1\nmine") == "3.5\n"
-        assert run(second, "print(mine)") == "2.5\n", "a run leaves nothing behind"
-        first.get_by_role("button", name="Reset").click()
-        assert "NameError: name 'mine' is not defined (line 1)" in run(second)
-        first = editor(seen, f"cell:{above}")
-        first.locator("textarea").fill("mine = 1 / 0")
-        assert "division by zero (in a cell above)" in run(second)
+    first, second = editor(seen, f"cell:{above}"), editor(seen, f"cell:{below}")
+    first.locator("textarea").fill("mine = 2.5")
+    assert run(second, "print(2 * mine)") == "5.0\n"
+    seen.page.context.set_offline(True)
+    assert run(second, "mine = mine + 1\nmine") == "3.5\n"
+    assert run(second, "print(mine)") == "2.5\n", "a run leaves nothing behind"
+    first.get_by_role("button", name="Reset").click()
+    assert "NameError: name 'mine' is not defined (line 1)" in run(second)
+    first = editor(seen, f"cell:{above}")
+    first.locator("textarea").fill("mine = 1 / 0")
+    assert "division by zero (in a cell above)" in run(second)
 
 
 WRONG = [
@@ -121,17 +164,17 @@ WRONG = [
 """Code, what is said of it, and in which line it is wrong."""
 
 
-def test_what_is_wrong_is_said_with_its_line(browser: Browser, address: str) -> None:
-    with opened(browser, address) as seen:
-        where = editor(seen, "cell:3")
-        for code, said, line in WRONG:
-            assert run(where, code).startswith(said)
-            assert where.locator(".wrong").text_content() == f"▸{line}\n"
-            assert where.get_by_role("status").text_content() == "Python stopped at an error."
-            assert run(where, "print(1)") == "1\n"
-            assert where.locator(".wrong").count() == 0
+def test_what_is_wrong_is_said_with_its_line(seen: Visit) -> None:
+    where = editor(seen, "cell:3")
+    for code, said, line in WRONG:
+        assert run(where, code).startswith(said)
+        assert where.locator(".wrong").text_content() == f"▸{line}\n"
+        assert where.get_by_role("status").text_content() == "Python stopped at an error."
+        assert run(where, "print(1)") == "1\n"
+        assert where.locator(".wrong").count() == 0
 
 
+@pytest.mark.proof("pages")
 def test_an_endless_loop_is_stopped_by_the_reader_or_the_clock(
     browser: Browser, address: str
 ) -> None:
@@ -154,67 +197,57 @@ def test_an_endless_loop_is_stopped_by_the_reader_or_the_clock(
         assert run(where, "print('again')") == "again\n"
 
 
-def test_ten_presses_leave_one_worker(browser: Browser, address: str) -> None:
-    with opened(browser, address) as seen:
-        for _ in range(10):
-            where = editor(seen, "cell:3")
-            where.get_by_role("button", name="Reset").click()
-            assert seen.page.locator(".live-editor").count() == 0
-        assert run(editor(seen, "cell:3"), "print(1)") == "1\n"
-        assert len(seen.page.workers) == 1
-        loaded = [url for url in seen.asked if "/_python/" in url]
-        assert len(loaded) == len(set(loaded))
+def test_ten_presses_leave_one_worker(seen: Visit) -> None:
+    for _ in range(10):
+        where = editor(seen, "cell:3")
+        where.get_by_role("button", name="Reset").click()
+        assert seen.page.locator(".live-editor").count() == 0
+    assert run(editor(seen, "cell:3"), "print(1)") == "1\n"
+    assert len(seen.page.workers) == 1
+    loaded = [url for url in seen.asked if "/_python/" in url]
+    assert loaded
+    assert len(loaded) == len(set(loaded))
 
 
-def test_a_phone_and_a_keyboard_are_enough(browser: Browser, address: str) -> None:
-    with opened(browser, address, width=PHONE) as seen:
-        button = seen.page.locator('button[data-edit="cell:3"]')
-        button.focus()
-        seen.page.keyboard.press("Enter")
-        area = seen.page.get_by_role("textbox", name="Code of this cell")
-        area.wait_for()
-        assert area.evaluate("area => area === document.activeElement")
-        seen.page.keyboard.press("ControlOrMeta+a")
-        seen.page.keyboard.type("for i in range(2):\nprint(i)\n")
-        assert area.input_value() == "for i in range(2):\n    print(i)\n    "
-        seen.page.keyboard.press("ControlOrMeta+Enter")
-        seen.page.locator(".live-said", has_text="0\n1\n").wait_for(timeout=SECONDS)
-        wide = "() => document.documentElement.scrollWidth"
-        assert seen.page.evaluate(wide) == PHONE
-        assert (
-            seen.page.locator(".live-row")
-            .get_by_role("button", name="Run")
-            .evaluate("button => button === document.activeElement && button.offsetHeight >= 44")
-        )
-        seen.page.keyboard.press("Tab")
-        seen.page.keyboard.press("Enter")  # reset
-        assert button.evaluate("button => button === document.activeElement")
+def test_a_phone_and_a_keyboard_are_enough(seen: Visit) -> None:
+    seen.page.set_viewport_size({"width": PHONE, "height": 900})
+    button = seen.page.locator('button[data-edit="cell:3"]')
+    button.focus()
+    seen.page.keyboard.press("Enter")
+    area = seen.page.get_by_role("textbox", name="Code of this cell")
+    area.wait_for()
+    assert area.evaluate("area => area === document.activeElement")
+    seen.page.keyboard.press("ControlOrMeta+a")
+    seen.page.keyboard.type("for i in range(2):\nprint(i)\n")
+    assert area.input_value() == "for i in range(2):\n    print(i)\n    "
+    seen.page.keyboard.press("ControlOrMeta+Enter")
+    seen.page.locator(".live-said", has_text="0\n1\n").wait_for(timeout=SECONDS)
+    wide = "() => document.documentElement.scrollWidth"
+    assert seen.page.evaluate(wide) == PHONE
+    assert (
+        seen.page.locator(".live-row")
+        .get_by_role("button", name="Run")
+        .evaluate("button => button === document.activeElement && button.offsetHeight >= 44")
+    )
+    seen.page.keyboard.press("Tab")
+    seen.page.keyboard.press("Enter")  # reset
+    assert button.evaluate("button => button === document.activeElement")
 
 
-def test_an_open_editor_has_no_barriers(browser: Browser, address: str) -> None:
-    with visit(browser, f"{address}/chapters/critical_scale.html") as seen:
-        assert run(editor(seen, "cell:3"), "1 / 0").startswith("✗")
-        for scheme in ("light", "dark"):
-            seen.page.emulate_media(color_scheme=scheme)
-            assert violations(seen.page) == []
-
-
-def test_an_exercise_is_solved_wrongly_and_rightly(browser: Browser, address: str) -> None:
+def test_an_exercise_is_solved_wrongly_and_rightly(seen: Visit) -> None:
     (exercise,) = [one for one in BOOK.page("01_puzzle").exercises if one.name == "divide-later"]
     right = without_marks(exercise.answer)
-    with opened(browser, address) as seen:
-        list_ = seen.page.locator("#ex-divide-later .my-progress select")
-        where = editor(seen, "exercise:divide-later")
-        assert where.locator("textarea").evaluate(
-            "area => [area.scrollLeft, area.selectionEnd]"
-        ) == [0, 0]
-        assert run(where).count("Not answered yet") == 4
-        assert list_.input_value() == "tried"
-        wrong = run(where, right.replace("return ", "return 2 * "))
-        assert wrong.startswith("✗ divide-later")
-        assert "✗ divide_later: " in wrong
-        assert run(where, right).startswith("✓ divide-later")
-        assert list_.input_value() == "solved"
+    list_ = seen.page.locator("#ex-divide-later .my-progress select")
+    where = editor(seen, "exercise:divide-later")
+    area = where.locator("textarea")
+    assert area.evaluate("area => [area.scrollLeft, area.selectionEnd]") == [0, 0]
+    assert run(where).count("Not answered yet") == 4
+    assert list_.input_value() == "tried"
+    wrong = run(where, right.replace("return ", "return 2 * "))
+    assert wrong.startswith("✗ divide-later")
+    assert "✗ divide_later: " in wrong
+    assert run(where, right).startswith("✓ divide-later")
+    assert list_.input_value() == "solved"
 
 
 def all_verdicts(chapter: str) -> str:
@@ -236,22 +269,22 @@ def all_verdicts(chapter: str) -> str:
     )
 
 
-def test_every_answer_gets_the_same_words_on_the_page(browser: Browser, address: str) -> None:
+@pytest.mark.proof("pages")
+def test_every_answer_gets_the_same_words_on_the_page(seen: Visit) -> None:
     # inputs are told in all digits, and the last differs where another library takes logarithms
     in_full = re.compile(r"\d+\.\d{10,}")
-    with opened(browser, address) as seen:
-        where = editor(seen, "cell:3")
-        for chapter in ("divisor", "initialization"):
-            code = all_verdicts(chapter)
-            native = json.loads(cells.run(code))
-            assert native["error"] is None
-            assert native["output"].count("\n") > 30
-            assert {True, False} == {" True " in line for line in native["output"].splitlines()}
-            said, wanted = (
-                in_full.sub(lambda number: f"{float(number[0]):.12g}", text)
-                for text in (run(where, code), native["output"])
-            )
-            assert said == wanted
+    where = editor(seen, "cell:3")
+    for chapter in ("divisor", "initialization"):
+        code = all_verdicts(chapter)
+        native = json.loads(cells.run(code))
+        assert native["error"] is None
+        assert native["output"].count("\n") > 30
+        assert {True, False} == {" True " in line for line in native["output"].splitlines()}
+        said, wanted = (
+            in_full.sub(lambda number: f"{float(number[0]):.12g}", text)
+            for text in (run(where, code), native["output"])
+        )
+        assert said == wanted
 
 
 def test_every_exercise_with_code_has_its_button(site: Path) -> None:
@@ -308,6 +341,7 @@ def test_a_page_from_a_disk_says_what_to_do_instead(browser: Browser, site: Path
         assert not seen.errors
 
 
+@pytest.mark.proof("pages")
 def test_what_cannot_be_loaded_is_said_and_may_be_tried_again(
     browser: Browser, address: str
 ) -> None:
