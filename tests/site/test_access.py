@@ -148,6 +148,7 @@ def walk(page: Page, most: int = 400) -> Iterator[dict[str, Any]]:
     pytest.fail(f"the page does not end after {most} stops")
 
 
+@pytest.mark.proof("pages")
 class TestKeys:
     @pytest.mark.parametrize("name", KINDS)
     def test_every_stop_on_the_way_through_a_page_can_be_seen_and_none_is_left_out(
@@ -218,6 +219,7 @@ class TestKeys:
         assert fault in bad
 
 
+@pytest.mark.proof("pages")
 class TestSizes:
     def test_words_that_are_cut_or_stick_out_are_noticed(
         self, browser: Browser, write: Callable[[str], Path]
@@ -230,6 +232,7 @@ class TestSizes:
 
 
 class TestOutputs:
+    @pytest.mark.proof("pages")
     def test_most_that_programs_print_fits_a_phone_and_the_rest_shows_that_it_scrolls(
         self, browser: Browser, site: Path
     ) -> None:
@@ -273,6 +276,7 @@ class TestOutputs:
         assert source["classes"] == []
 
 
+@pytest.mark.proof("pages")
 class TestRest:
     @pytest.mark.parametrize("name", [PUZZLE, "chapters/08_training.html", "search.html"])
     def test_nothing_moves_for_those_who_asked_for_rest(
@@ -292,6 +296,7 @@ class TestRest:
             assert len(seen.page.evaluate(MOVING)) == 1
 
 
+@pytest.mark.proof("pages")
 class TestColorsOfTheSystem:
     def test_boxes_keep_a_border_and_figures_their_bars(self, browser: Browser, site: Path) -> None:
         with visit(browser, site / PUZZLE) as seen:
@@ -314,6 +319,7 @@ class TestColorsOfTheSystem:
 class TestWords:
     """The glossary's words: a note beside the word, and a way back from the glossary."""
 
+    @pytest.mark.proof("pages")
     def test_a_note_comes_by_keys_and_goes_by_escape(self, browser: Browser, site: Path) -> None:
         with visit(browser, site / PUZZLE) as seen:
             note, words = seen.page.locator("#term-note"), seen.page.locator(WORD)
@@ -335,6 +341,7 @@ class TestWords:
             seen.page.wait_for_url("**/glossary.html#term-query")
             assert words.count() == 0, "the glossary needs no notes"
 
+    @pytest.mark.proof("pages")
     def test_a_note_stays_under_the_pointer(self, browser: Browser, site: Path) -> None:
         with visit(browser, site / PUZZLE) as seen:
             note = seen.page.locator("#term-note")
@@ -346,6 +353,7 @@ class TestWords:
             seen.page.mouse.move(5, 5)
             note.wait_for(state="hidden")
 
+    @pytest.mark.proof("pages")
     def test_the_first_tap_shows_the_note_the_second_leads_to_the_glossary(
         self, browser: Browser, site: Path
     ) -> None:
@@ -395,6 +403,7 @@ class TestWords:
         assert access.rewrite_with_the_glossary(None, env, set(), {changed}, set()) == []
         assert access.pages_with_words(None, env) == wanted
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("away", ["a word", "a reload"])
     def test_the_way_back_leads_to_where_the_reader_was(
         self, browser: Browser, site: Path, away: str
@@ -418,6 +427,7 @@ class TestWords:
             quarter = seen.page.viewport_size["height"] / 4
             assert all(abs(before[text] - after[text]) < quarter for text in both)
 
+    @pytest.mark.proof("pages")
     def test_a_place_of_an_earlier_visit_is_forgotten(self, browser: Browser, site: Path) -> None:
         with visit(browser, site / "chapters" / "08_training.html") as seen:
             address = seen.page.url

@@ -18,6 +18,8 @@ from tests.site.test_browser import DESK, PHONE, SMALL_PHONE, visit
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.proof("pages")
+
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>T</title>
 <meta name="viewport" content="width=device-width"><style>{styles}
 body {{ background: white; margin: 2rem }}

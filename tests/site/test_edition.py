@@ -27,6 +27,7 @@ def test_every_page_says_its_version_at_its_foot(site: Path) -> None:
     assert {name: foot for name, foot in feet.items() if foot[:1] != [WORDS]} == {}
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize("name", ["index.html", "chapters/01_puzzle.html", "chapters/about.html"])
 def test_it_is_on_paper_as_well_and_once(browser: Browser, site: Path, name: str) -> None:
     with visit(browser, site / name) as seen:

@@ -12,6 +12,8 @@ from tests.site.test_browser import DESK, visit
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.proof("pages")
+
 ANSWERS = ".solution, .solution pre, .tag_answer, .answering, .told, .hint"
 SHOWN = """(what) => [...document.querySelectorAll(what)].filter((part) =>
   part.getClientRects().length > 0).length"""

@@ -73,6 +73,7 @@ def own(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.proof("pages")
 def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own: Path) -> None:
     kept = own / "kept.json"
 
@@ -101,6 +102,7 @@ def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own:
     assert launch_buttons.notebooks(Book(own), ADDRESS, kept)[0] == {}, "nothing is made twice"
 
 
+@pytest.mark.proof("pages")
 def test_what_makes_notebooks_makes_them_anew(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = launch_buttons.surroundings(Book(own), ADDRESS)
     assert launch_buttons.surroundings(Book(own), "") != before
@@ -164,6 +166,7 @@ def write_book(book: Path, text: str = "# Title") -> None:
     write_contents(book, "01_puzzle", pages=["summary"])
 
 
+@pytest.mark.proof("pages")
 def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path: Path) -> None:
     write_book(tmp_path / "book")
     download = {"Download the notebook": "../notebooks/01_puzzle.ipynb"}
@@ -216,6 +219,7 @@ def test_a_notebook_is_offered_anew_when_it_or_its_page_has_changed(tmp_path: Pa
     assert "# Two" in offered("# Two")
 
 
+@pytest.mark.proof("pages")
 def test_what_a_reader_answered_stays_and_is_not_on_the_site(tmp_path: Path) -> None:
     book = tmp_path / "book"
     write_book(book)
@@ -237,6 +241,7 @@ def test_what_a_reader_answered_stays_and_is_not_on_the_site(tmp_path: Path) -> 
     assert saved.read_text(encoding="utf-8") == made
 
 
+@pytest.mark.proof("pages")
 def test_a_chapter_that_has_no_plain_form_fails_the_build(tmp_path: Path) -> None:
     write_book(tmp_path / "book", "# Title\n\n{unknown}`x`")
     with pytest.raises(AssertionError, match=r"chapters/01_puzzle\.ipynb: .*no form"):

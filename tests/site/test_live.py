@@ -164,6 +164,7 @@ def made() -> list[LiveFigure]:
     return [eval(source, known) for source in MADE]  # noqa: S307
 
 
+@pytest.mark.proof("jupyterlab")
 def test_every_figure_moves_with_its_state_in_the_kernel_and_the_other_way_round(lab: Page) -> None:
     roots, here = lab.locator(".live-figure"), made()
     assert roots.count() == len(MADE)

@@ -71,6 +71,7 @@ def test_each_box_tells_how_long_its_cell_is(site: Path, name: str) -> None:
     assert boxes(site / page_of(name)) == [count for count in counts if count > long_cells.WHOLE]
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize("width", [SMALL_PHONE, PHONE])
 def test_a_phone_shows_the_first_lines_and_the_others_when_asked(
@@ -90,6 +91,7 @@ def test_a_phone_shows_the_first_lines_and_the_others_when_asked(
         assert seen.page.evaluate(SEEN)[0] == 12
 
 
+@pytest.mark.proof("pages")
 def test_a_desk_and_paper_have_all_lines_and_no_boxes(site: Path, browser: Browser) -> None:
     lines = boxes(site / PAGE)
     with visit(browser, site / PAGE, width=DESK) as seen:

@@ -235,6 +235,7 @@ def test_phones_find_a_picture_for_their_home_screen(site: Path) -> None:
         assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.proof("pages")
 def test_text_is_large_enough_and_lines_are_as_long_as_one_reads_well(
     site: Path, browser: Browser
 ) -> None:

@@ -30,6 +30,12 @@ FURNITURE = (
 )
 
 
+each_page = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pages.long_unless_shown(f"{name}.html")) for name in PAGES],
+)
+
+
 def parser() -> MarkdownIt:
     """Return a parser of Markdown with tables and formulas, which the book does not use."""
     return MarkdownIt("commonmark").enable("table").use(dollarmath_plugin, double_inline=True)
@@ -90,13 +96,13 @@ def runs(page: Tag) -> Iterator[str]:
     yield from map(letters, page.strings)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_every_formula_of_a_page_is_there_as_tex(site: Path, name: str) -> None:
     shown = Counter(bare(str(one["data-tex"])) for one in article(site, name).select("[data-tex]"))
     assert formulas(site, name) == shown
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_every_formula_of_the_source_is_there(site: Path, name: str) -> None:
     source = Counter(
         bare(piece.text)
@@ -108,7 +114,7 @@ def test_every_formula_of_the_source_is_there(site: Path, name: str) -> None:
     assert source - formulas(site, name) == Counter()
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_every_word_of_a_page_is_there(site: Path, name: str) -> None:
     """In its order, in what a Markdown parser makes of it, so that no mark swallows a word."""
     said = letters(BeautifulSoup(without_formulas(site, name), "html.parser").get_text())
@@ -122,14 +128,14 @@ def test_every_word_of_a_page_is_there(site: Path, name: str) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_code_and_outputs_are_whole(site: Path, name: str) -> None:
     fenced = Counter(one.content.rstrip() for one in tokens(site, name) if one.type == "fence")
     shown = Counter(pre.get_text().rstrip() for pre in article(site, name).select("pre"))
     assert shown - fenced == Counter()
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_a_page_is_markdown_alone(site: Path, name: str) -> None:
     """No HTML but for lines within a cell, no mark without its like, no blank lines in vain."""
     raw = [one.content for one in tokens(site, name) if one.type in {"html_inline", "html_block"}]
@@ -142,7 +148,7 @@ def test_a_page_is_markdown_alone(site: Path, name: str) -> None:
     assert len(titles) == 1
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_links_lead_somewhere(site: Path, name: str) -> None:
     path = site / f"{name}{ENDING}"
     links = {str(one.attrs["href"]) for one in tokens(site, name) if one.type == "link_open"}
@@ -158,14 +164,14 @@ def test_links_lead_somewhere(site: Path, name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_what_opens_on_the_page_says_so(site: Path, name: str) -> None:
     page = pages.parse(site / f"{name}.html").article
     folds = page.select("details:not(.progress-note *)")
     assert text(site, name).count(f"({CLOSED})") == len(folds)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_tables_have_their_cells(site: Path, name: str) -> None:
     made = [one for one in tokens(site, name) if one.type in {"th_open", "td_open", "table_open"}]
     page = pages.parse(site / f"{name}.html").article
@@ -176,7 +182,7 @@ def test_tables_have_their_cells(site: Path, name: str) -> None:
     assert len(made) - len(tables) >= cells
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_page
 def test_a_page_leads_to_its_markdown(site: Path, name: str) -> None:
     page = pages.parse(site / f"{name}.html")
     (link,) = page.select('link[rel=alternate][type="text/markdown"]')

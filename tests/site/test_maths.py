@@ -100,6 +100,7 @@ def test_the_search_knows_no_tex(site: Path) -> None:
     assert re.findall(r"\\\\(?:sqrt|t?frac|qquad|operatorname|sigma)", index) == []
 
 
+@pytest.mark.proof("pages")
 def test_a_wide_formula_scrolls_with_the_keyboard_and_only_where_it_is_wide(
     browser: Browser, site: Path
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_wide_formula_scrolls_with_the_keyboard_and_only_where_it_is_wide(
     assert not seen.errors
 
 
+@pytest.mark.proof("pages")
 def test_copied_text_has_formulas_in_tex(browser: Browser, site: Path) -> None:
     copied = """() => {
       const text = document.querySelector("article p:has(.math)");
@@ -140,6 +142,7 @@ def test_copied_text_has_formulas_in_tex(browser: Browser, site: Path) -> None:
     assert f"${formula}$" in text
 
 
+@pytest.mark.proof("pages")
 def test_the_copy_of_a_formula_that_may_break_keeps_the_comma_behind_it(
     browser: Browser, site: Path
 ) -> None:
@@ -156,6 +159,7 @@ def test_the_copy_of_a_formula_that_may_break_keeps_the_comma_behind_it(
     assert formula in text
 
 
+@pytest.mark.proof("pages")
 def test_no_line_moves_when_the_font_of_formulas_comes(browser: Browser, site: Path) -> None:
     asked = "[...document.querySelectorAll('link[rel=preload]')].map((link) => link.href)"
     name = "chapters/02_variance.html"
@@ -193,6 +197,7 @@ def copied(page: Page) -> tuple[str, str]:
     return plain_text.replace("\r", ""), markup
 
 
+@pytest.mark.proof("pages")
 class TestTheClipboard:
     """What Chromium puts there when a reader presses its keys."""
 
@@ -264,6 +269,7 @@ class TestTheClipboard:
         assert copied(page)[0] == f"${head.locator('[data-tex]').get_attribute('data-tex')}$"
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize(
     ("page", "width"), [("glossary", PHONE), ("04_gradients", PHONE), ("critical_scale", 1280)]
 )

@@ -43,6 +43,7 @@ def due(page: Page) -> str:
     return room.inner_text() if room.count() else ""
 
 
+@pytest.mark.proof("pages")
 def test_a_question_that_was_not_known_comes_back_the_next_day(reader: Page) -> None:
     reader.locator("details.recall").first.evaluate("box => { box.open = true; }")
     reader.get_by_role("button", name="Not yet").first.click()
@@ -54,6 +55,7 @@ def test_a_question_that_was_not_known_comes_back_the_next_day(reader: Page) -> 
     assert link.get_attribute("href") == f"{CHAPTER}#recall"
 
 
+@pytest.mark.proof("pages")
 def test_a_question_that_was_known_comes_back_later_each_time(reader: Page) -> None:
     reader.locator("details.recall").first.evaluate("box => { box.open = true; }")
     said = reader.locator(".recall-answer").first
@@ -67,6 +69,7 @@ def test_a_question_that_was_known_comes_back_later_each_time(reader: Page) -> N
     assert "Again in 1 day" in said.inner_text()
 
 
+@pytest.mark.proof("pages")
 def test_the_first_answer_to_a_prediction_counts(reader: Page) -> None:
     tally = reader.locator(".tally")
     assert tally.count() == 0
@@ -82,6 +85,7 @@ def test_the_first_answer_to_a_prediction_counts(reader: Page) -> None:
     assert tally.text_content().startswith("You predicted 0 of 1 right")
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize("kept", ["no JSON", "[1]", '"x"', "null"])
 def test_what_makes_no_sense_is_forgotten(reader: Page, kept: str) -> None:
     reader.evaluate("kept => localStorage.setItem('why-divide-by-root-dk.memory', kept)", kept)

@@ -98,7 +98,8 @@ class TestEveryState:
         filters = [*itertools.product(TEXTS, [""]), *itertools.product(["", "d"], offered)]
         states = [(*order, *chosen) for order, chosen in itertools.product(orders, filters)]
         table = models()
-        pairs = zip(figure(page).evaluate(WALK, states), states, strict=True)
+        walked = figure(page).evaluate(f"(...all) => JSON.stringify(({WALK})(...all))", states)
+        pairs = zip(json.loads(walked), states, strict=True)
         for (shown, words, heads), state in pairs:
             table.sort, table.descending, table.text, table.scheme = state
             assert shown == [line["name"] for line in table.rows], state
@@ -106,6 +107,7 @@ class TestEveryState:
             way = "descending" if table.descending else "ascending"
             assert heads == [[name, way if name == table.sort else "none"] for name in SORTED_BY]
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize(
         "state",
         [
@@ -127,6 +129,7 @@ class TestEveryState:
             ):
                 assert ours == theirs
 
+    @pytest.mark.proof("pages")
     def test_reset_brings_everything_back(self, page: Page) -> None:
         root = figure(page)
         first, second = [["", False, "", ""]], [["year", True, "norm", "soft cap"]]
@@ -139,6 +142,7 @@ class TestEveryState:
         assert root.get_by_label("Way of scaling").input_value() == ""
 
 
+@pytest.mark.proof("pages")
 class TestHands:
     def test_keys_do_all_of_it(self, page: Page) -> None:
         root, keyboard = figure(page), page.keyboard
@@ -195,6 +199,7 @@ class TestHands:
                 assert min(box["height"], box["width"]) >= 24  # WCAG 2.2, target size
 
 
+@pytest.mark.proof("pages")
 class TestReading:
     @pytest.mark.parametrize("width", [PHONE, SMALL_PHONE])
     def test_on_a_phone_each_cell_says_its_column_and_none_sticks_out(

@@ -203,6 +203,7 @@ def wait_for(page: Page, condition: Callable[[], bool]) -> None:
     raise AssertionError("it did not come true")
 
 
+@pytest.mark.proof("offline")
 class TestAhead:
     """What is fetched before it is asked for, where there is no worker yet."""
 
@@ -272,6 +273,7 @@ class TestAhead:
 
 
 class TestWithoutAConnection:
+    @pytest.mark.proof("offline")
     def test_every_page_of_a_book_in_a_folder_of_its_host_is_whole(
         self, context: BrowserContext, host: Host, site: Path
     ) -> None:
@@ -298,6 +300,7 @@ class TestWithoutAConnection:
         assert shown(page) == heading(site / "index.html")
         assert faults == []
 
+    @pytest.mark.proof("offline")
     def test_the_page_that_was_opened_first_is_whole_too(
         self, context: BrowserContext, host: Host, site: Path
     ) -> None:
@@ -307,6 +310,7 @@ class TestWithoutAConnection:
         assert len(bring_to_life(page)) > 1000
         assert faults == []
 
+    @pytest.mark.proof("offline")
     @pytest.mark.parametrize(
         "name", ["chapters/deep/nowhere.html", "not-kept.pdf", "index.html.md"]
     )
@@ -323,6 +327,7 @@ class TestWithoutAConnection:
         page.get_by_role("link", name="the beginning").click()
         assert shown(page) == heading(copy / "index.html")
 
+    @pytest.mark.proof("offline")
     def test_what_is_large_is_kept_once_it_was_asked_for(
         self, context: BrowserContext, host: Host, copy: Path
     ) -> None:
@@ -362,6 +367,7 @@ class TestWithoutAConnection:
         assert sum((site / name).stat().st_size for name in found["ahead"]) < ROOM
 
 
+@pytest.mark.proof("offline")
 class TestANewerBuild:
     def test_comes_with_the_second_page_and_an_open_page_stays_of_one_build(
         self, context: BrowserContext, host: Host, site: Path, copy: Path
@@ -459,6 +465,7 @@ class TestANewerBuild:
         assert shown(page) == "Another site"
 
 
+@pytest.mark.proof("offline")
 def test_a_browser_can_install_the_book(context: BrowserContext, host: Host, site: Path) -> None:
     page = opened(context, host.serve(site), CONTENT[1])
     tools = context.new_cdp_session(page)

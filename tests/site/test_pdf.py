@@ -150,6 +150,7 @@ def nested(outline: list[Any]) -> list[Any]:
     return [nested(item) if isinstance(item, list) else item.title for item in outline]
 
 
+@pytest.mark.proof("pdf")
 def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
     sample: Path, browser: Browser, tmp_path: Path
 ) -> None:
@@ -197,6 +198,7 @@ def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
     assert reader.trailer["/Root"]["/MarkInfo"]["/Marked"], "screen readers get its structure"
 
 
+@pytest.mark.proof("pdf")
 def test_a_chapter_of_the_site_fits_on_paper(site: Path, browser: Browser, tmp_path: Path) -> None:
     chapters = [Chapter("chapters/01_puzzle"), Chapter("chapters/summary")]
     markup = pdf.whole(Merger(site, chapters).book(), "", "Title", {})

@@ -16,6 +16,8 @@ from tools import pictures
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.proof("pages")
+
 
 @pytest.fixture(scope="module")
 def taken(browser: Browser, site: Path) -> list[pictures.Frame]:

@@ -36,6 +36,7 @@ def placed(folder: Path, picture: str) -> Path:
     return path
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_tap_opens_the_file_and_back_returns(
     browser: Browser, tmp_path: Path, scripts: bool

@@ -94,6 +94,7 @@ def walk(page: Page, start: str) -> None:
     page.locator("#pst-primary-sidebar .bd-links").wait_for(state="attached")
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize("from_disk", [True, False])
 def test_a_reader_meets_no_refusal(
     browser: Browser, site: Path, address: str, *, from_disk: bool
@@ -111,6 +112,7 @@ def test_a_reader_meets_no_refusal(
     assert [fault for fault in faults if "favicon" not in fault] == []
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -16,6 +16,7 @@ from attnbook.figures._base import LiveFigure
 from attnbook.figures.prediction import NOTCHES, Prediction
 from tests.book.notebooks import NOTEBOOKS, ROOT, read
 from tests.site.forms import in_a_notebook, look_for_faults
+from tests.site.pages import long_unless_shown
 from tests.site.test_browser import KEEP_ONLY, PHONE, visit
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ def test_the_pages_are_those_of_the_site(site: Path) -> None:
     assert sorted(path.relative_to(site).as_posix() for path in found) == sorted(ASKING)
 
 
-@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=long_unless_shown(name)) for name in ASKING]
+)
 class TestEveryPage:
     def test_each_answer_gets_the_verdict_that_python_gives(self, page: Page) -> None:
         for place in page.locator(f"[{MARK}]").all():
@@ -164,6 +167,7 @@ class TestEveryPage:
             for answer, ours, theirs in zip(answers, shown, wanted, strict=True):
                 assert ours == theirs, answer
 
+    @pytest.mark.proof("pages")
     def test_what_came_out_is_closed_until_the_reader_commits(self, page: Page, name: str) -> None:
         for place in page.locator(f"[{MARK}]").all():
             form, button = place.locator("form"), place.get_by_role("button")
@@ -182,6 +186,7 @@ class TestEveryPage:
         assert page.locator("details.answering:not([open])").count() == 0
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize("name", SOME)
 class TestEachKind:
     def test_the_second_tap_of_a_double_one_takes_nothing_back(self, page: Page) -> None:
@@ -307,6 +312,7 @@ class TestEachKind:
                     place.get_by_role("button").click()
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize(
     ("figure", "answer"),
     [

@@ -199,6 +199,7 @@ def online(browser: Browser, address: str) -> Iterator[Page]:
 
 
 class TestTheBuild:
+    @pytest.mark.proof("pages")
     def test_every_page_loads_the_script_that_knows_all_exercises(self, small_site: Path) -> None:
         for name in ("index.html", ONE, TWO, "genindex.html", "search.html"):
             page = pages.parse(small_site / name)
@@ -206,6 +207,7 @@ class TestTheBuild:
             assert known_in(script.text) == LABELS
             assert script.find_next("p") is None, "what a reader sees comes first"
 
+    @pytest.mark.proof("pages")
     def test_the_note_is_below_the_exercises_and_only_there(self, small_site: Path) -> None:
         for name, labels in LABELS.items():
             page = pages.parse(small_site / f"{name}.html")
@@ -239,6 +241,7 @@ class TestTheBuild:
             assert found == known.get(name, [])
 
 
+@pytest.mark.proof("pages")
 class TestAReader:
     def test_starts_with_nothing_and_nothing_is_kept(self, page: Page) -> None:
         assert states(page) == ["", "", ""]
@@ -341,6 +344,7 @@ class TestAReader:
         soon(lambda: kept(other), {"ex-spread": "solved", "ex-fourth": "tried"})
 
 
+@pytest.mark.proof("pages")
 class TestABrowser:
     def test_that_keeps_rubbish_starts_anew(self, online: Page) -> None:
         for text in RUBBISH:

@@ -122,17 +122,20 @@ def results(dialog: Page, words: str) -> list[str]:
 
 
 class TestFinding:
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("words", QUERIES)
     def test_what_readers_look_for_is_among_the_first_three(self, dialog: Page, words: str) -> None:
         first = results(dialog, words)[:3]
         wanted = tuple(QUERIES[words].split())
         assert any(link.startswith(wanted) for link in first), first
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("words", FIRST)
     def test_what_has_a_name_is_the_first(self, dialog: Page, words: str) -> None:
         first = results(dialog, words)[0]
         assert first.startswith(tuple(FIRST[words].split())), first
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("letters", ["d", "log n", "e^x", "n"])
     def test_a_letter_is_a_word_and_no_beginning(self, dialog: Page, letters: str) -> None:
         assert results(dialog, letters)
@@ -141,9 +144,11 @@ class TestFinding:
             for word in link.locator("mark").all_inner_texts():
                 assert word.lower().startswith("log") or len(word) == len(letter), word
 
+    @pytest.mark.proof("pages")
     def test_a_section_with_only_sections_is_not_found(self, dialog: Page) -> None:
         assert "01_puzzle.html#deeper" not in results(dialog, "deeper")
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize(
         "same",
         [
@@ -162,10 +167,12 @@ class TestFinding:
         for other in others:
             assert other[:3] == first[:3]
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize("slip", ["satration", "saturatoin", "saturaion", "sturation"])
     def test_a_slip_of_the_finger_is_forgiven(self, dialog: Page, slip: str) -> None:
         assert results(dialog, slip)[:1] == results(dialog, "saturation")[:1]
 
+    @pytest.mark.proof("pages")
     @pytest.mark.parametrize(
         ("slip", "word"), [("gradeint", "gradient"), ("Initializatoin", "initialization")]
     )
@@ -174,6 +181,7 @@ class TestFinding:
         said = dialog.locator(f"dialog[open] {STATUS}").inner_text()
         assert said.startswith(f"Nothing for “{slip}”; this is for “{word}”. ")
 
+    @pytest.mark.proof("pages")
     def test_no_word_is_forgiven_that_nothing_is_like(self, dialog: Page) -> None:
         assert results(dialog, "xqzv") == []
         assert dialog.locator(f"dialog[open] {STATUS}").inner_text() == "Nothing found for “xqzv”."
@@ -211,6 +219,7 @@ def index(site: Path) -> list[list]:
     return json.JSONDecoder().raw_decode(rest)[0][0]
 
 
+@pytest.mark.proof("pages")
 class TestUsing:
     def test_arrows_go_through_the_results_and_letters_go_on(
         self, browser: Browser, site: Path
@@ -412,6 +421,7 @@ class TestLoading:
             assert later == [f"{address}/{INDEX}"]  # beside the page that is fetched ahead
         assert seen.errors == []
 
+    @pytest.mark.proof("pages")
     def test_a_search_that_does_not_come_says_so(self, browser: Browser, site: Path) -> None:
         with serving(site) as address, visit(browser, f"{address}/{CHAPTER}") as seen:
             seen.page.route(f"**/{INDEX}", lambda route: route.abort())
@@ -430,6 +440,7 @@ PROJECT = {
 }
 
 
+@pytest.mark.proof("pages")
 def test_a_page_built_alone_leaves_the_rest_of_the_index(tmp_path: Path) -> None:
     for name, text in PROJECT.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

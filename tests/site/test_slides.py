@@ -25,6 +25,7 @@ def small_site(root: Path, page: str = "<article></article>") -> Path:
     return root
 
 
+@pytest.mark.proof("pages")
 def test_each_plot_of_a_chapter_is_wide_and_on_white_and_has_its_words(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,6 +55,7 @@ def test_each_plot_of_a_chapter_is_wide_and_on_white_and_has_its_words(
     assert "CC BY 4.0" in said
 
 
+@pytest.mark.proof("pages")
 def test_every_plot_of_the_book_has_a_name_and_a_cell(site: Path) -> None:
     found = [
         (page, plot) for page in BOOK.notebooks for plot in slides.plots(site / f"{page.name}.html")

@@ -54,6 +54,7 @@ def test_another_table_stays_as_it_is(plain: str) -> None:
     assert stacked(plain) == plain
 
 
+@pytest.mark.proof("pages")
 def test_each_value_knows_its_column(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text(PAGE.format(styles="", body=stacked(SENTENCES)), "utf-8")
@@ -77,6 +78,7 @@ def test_each_value_knows_its_column(browser: Browser, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize("width", [SMALL_PHONE, DESK])
 def test_it_is_heard_as_a_table_at_every_width(
     browser: Browser, tmp_path: Path, width: int
@@ -95,6 +97,7 @@ def test_it_is_heard_as_a_table_at_every_width(
     ]
 
 
+@pytest.mark.proof("pages")
 @pytest.mark.parametrize("name", STACKING)
 def test_no_table_of_the_page_is_wider_than_a_phone(
     site: Path, browser: Browser, name: str

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
+import pytest
 
 from tests.book.notebooks import BOOK
 from tools import reader, stills
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.proof("pages")
 
 DRAWING = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
 # Where the figure ends, and the picture.

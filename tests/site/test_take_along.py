@@ -31,6 +31,8 @@ from tests.site.watching import wait_until
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Download, Locator, Page
 
+pytestmark = pytest.mark.proof("pages")
+
 # A figure that shows the reader's own head, on two pages, and one in a long chapter.
 FIRST, NEXT, LONG = "index.html", "chapters/01_puzzle.html", "chapters/04_gradients.html"
 HEAD, KEPT = "head", "why-divide-by-root-dk.head"
