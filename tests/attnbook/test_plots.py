@@ -32,21 +32,33 @@ from attnbook.plots import style
 
 pytestmark = pytest.mark.not_for_mutants
 
-every_plot = pytest.mark.parametrize("name", plots.__all__)
+
+@pytest.fixture(scope="module", params=plots.__all__)
+def name(request: pytest.FixtureRequest) -> str:
+    """Name a plot; as it is of the module's scope, all tests of one plot follow each other."""
+    return request.param
 
 
-@pytest.fixture
-def shown() -> str:
-    """Say where plots are shown."""
-    return "on a page"
+@pytest.fixture(scope="module")
+def on_page(name: str) -> Iterator[list[Figure]]:
+    """Give a plot's figures as they are on a page, drawn once for all tests of them."""
+    yield from drawn(name)
 
 
-@pytest.fixture
-def figures(name: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Figure]]:
+@pytest.fixture(scope="module")
+def on_slide(name: str) -> Iterator[list[Figure]]:
+    """Give a plot's figures as they are on a slide, drawn once for all tests of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(style.ON_SLIDES, "yes")
+        made = drawn(name)
+        figures = next(made)
+    yield figures
+    assert next(made, None) is None
+
+
+def drawn(name: str) -> Iterator[list[Figure]]:
     """Give the figures that the examples of a function make, and look for what they leave."""
-    if shown == "on a slide":
-        monkeypatch.setenv(style.ON_SLIDES, "yes")
-    plt.close("all")
+    open_before = set(plt.get_fignums())
     before = mpl.rcParams.copy()
     # as they are copied, without the names of their module
     tests = doctest.DocTestFinder(recurse=False).find(getattr(plots, name), name, globs={})
@@ -54,10 +66,13 @@ def figures(name: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(tests[0])
     assert runner.summarize(verbose=False).failed == 0
-    made = [plt.figure(number) for number in plt.get_fignums()]
+    made = [plt.figure(number) for number in plt.get_fignums() if number not in open_before]
     assert made, f"the examples of {name} make no figure"
+    for figure in made:
+        figure.canvas.draw()
     yield made
-    plt.close("all")
+    for figure in made:
+        plt.close(figure)
     assert dict(mpl.rcParams) == dict(before)
 
 
@@ -76,7 +91,6 @@ def test_every_public_function_draws_and_every_plot_is_public():
     assert sorted(own) == sorted(set(own)) == plots.__all__
 
 
-@every_plot
 def test_a_plot_is_documented(name: str):
     function = getattr(plots, name)
     docstring = inspect.getdoc(function) or ""
@@ -92,9 +106,8 @@ def in_words(labels: list) -> bool:
     return bool(labels) and all(re.search(r"[^\W\d_]", label.get_text()) for label in labels)
 
 
-@every_plot
-def test_a_plot_has_labels_and_leaves_no_style_behind(figures: list[Figure]):
-    for figure in figures:
+def test_a_plot_has_labels_and_leaves_no_style_behind(on_page: list[Figure]):
+    for figure in on_page:
         assert figure.get_figwidth() == pytest.approx(4.6), "as wide as the text"
         drawn = [axes for axes in figure.axes if axes.axison and axes.has_data()]
         assert drawn
@@ -108,7 +121,6 @@ def test_a_plot_has_labels_and_leaves_no_style_behind(figures: list[Figure]):
                 axes.get_ylabel() or axes.get_title(loc="left") or in_words(axes.get_yticklabels())
             ), "no label beside the panel"
             assert axes.get_position().width > 0.5, "panels are stacked, not side by side"
-        figure.canvas.draw()
 
 
 def appearance(line: plt.Line2D) -> tuple:
@@ -118,9 +130,8 @@ def appearance(line: plt.Line2D) -> tuple:
     return (line.get_linestyle(), dashes) if visible else None, str(line.get_marker())
 
 
-@every_plot
-def test_series_differ_by_more_than_color(figures: list[Figure]):
-    for axes in (axes for figure in figures for axes in figure.axes):
+def test_series_differ_by_more_than_color(on_page: list[Figure]):
+    for axes in (axes for figure in on_page for axes in figure.axes):
         lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
         directly_labeled = {to_hex(t.get_color()) for t in axes.texts if t.get_text().strip()}
         for one, other in itertools.combinations(lines, 2):
@@ -161,22 +172,20 @@ def test_crosses_for_diverged_runs_are_named_where_there_are_some():
     plt.close("all")
 
 
-@every_plot
-@pytest.mark.parametrize("shown", ["on a slide"])
-def test_on_a_slide_a_plot_is_wide_and_its_panels_stand_side_by_side(figures: list[Figure]):
-    for figure in figures:
+def test_on_a_slide_a_plot_is_wide_and_its_panels_stand_side_by_side(on_slide: list[Figure]):
+    for figure in on_slide:
         assert figure.get_figwidth() >= 1.9 * figure.get_figheight()
-        figure.canvas.draw()
         drawn = [axes for axes in figure.axes if axes.axison and axes.has_data()]
         assert len({round(axes.get_position().y0, 2) for axes in drawn}) == 1
         for axes in drawn:
             assert axes.get_xlabel() or in_words(axes.get_xticklabels()), "no label under a panel"
 
 
-@every_plot
-@pytest.mark.parametrize("shown", ["on a page", "on a slide"])
-def test_titles_are_short_and_keep_off_what_is_beside_them(name: str, figures: list[Figure]):
-    for figure in figures:
+@pytest.mark.parametrize("shown", ["on_page", "on_slide"])
+def test_titles_are_short_and_keep_off_what_is_beside_them(
+    name: str, shown: str, request: pytest.FixtureRequest
+):
+    for figure in request.getfixturevalue(shown):
         # Series are named beside them; six programs lie too close together for that.
         assert len(figure.legends) == (name == "time_ratios")
         for axes in figure.axes:
@@ -184,7 +193,6 @@ def test_titles_are_short_and_keep_off_what_is_beside_them(name: str, figures: l
             for title in (axes.get_xlabel(), axes.get_ylabel()):
                 words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\$.*?\$", "", title))
                 assert len(words) <= 4, title
-        figure.canvas.draw()
         renderer = figure.canvas.get_renderer()
         boxes = [
             (text.get_text(), text.get_window_extent(renderer))
