@@ -36,7 +36,7 @@ LIVE_RUN := $(subst $(VENV),$(LIVE)/env,$(RUN))
 # Lighthouse, which measures the built pages, is a Node program with a folder of its own.
 LIGHTHOUSE := .lighthouse
 
-.PHONY: help book live archive pdf downloads slides clip serve lab numbers practice notebooks sweep sweep-language \
+.PHONY: help book live archive pdf downloads slides clip serve lab numbers practice notebooks sweep tables sweep-language \
 	trained-head bench \
 	bench-figures bench-site links clean
 
@@ -93,6 +93,9 @@ notebooks: $(VENV)/.site ## write the readers' notebooks in notebooks/, except t
 # The same threads for every process: results do not depend on how many run at a time.
 sweep: $(VENV)/.site ## train everything behind the table of the ablation anew, about half an hour
 	OPENBLAS_NUM_THREADS=1 $(RUN) tools/sweep.py $(ARGS)
+
+tables: $(VENV)/.site ## make the calls anew whose results chapters take from data/tables.json, a minute
+	OPENBLAS_NUM_THREADS=1 $(RUN) tools/tables.py
 
 sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats two runs
 	$(LANGUAGE_RUN) tools/sweep_language.py $(ARGS)

@@ -9,7 +9,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.integrate import quad
 from scipy.special import bdtrik, expit, stdtrit
 
 from attnbook.chapters.estimates import mean_and_error
@@ -121,20 +120,49 @@ def median_interval(sample: ArrayLike, level: float = LEVEL) -> np.ndarray:
     return np.array([np.median(values), values[outside - 1], values[-outside]])
 
 
-def median_ratio(both: ArrayLike, level: float = LEVEL) -> np.ndarray:
-    """Return not divided over divided for the medians of all rows, with an interval, shape (3,).
+def median_ratio(medians: ArrayLike) -> np.ndarray:
+    """Return not divided over divided for two medians, with an interval, shape (3,).
 
-    Seeds are pooled: medians of few rows are biased where the law is skewed. Each arm's interval
-    misses with half of the probability that is left, so together they hold at least `level`.
+    Each arm has its median and the ends of an interval. That of the ratio misses at most as
+    often as both of them together.
 
     Examples
     --------
-    >>> median_ratio([np.arange(101.0), 3 * np.arange(101.0)], level=0.9).round(2).tolist()
+    >>> median_ratio([[50.0, 40.0, 60.0], [150.0, 120.0, 180.0]]).tolist()
     [3.0, 2.0, 4.5]
     """
-    arms = np.reshape(both, (len(ARMS), -1))
-    divided, undivided = (median_interval(arm, (1 + level) / 2) for arm in arms)
+    divided, undivided = np.asarray(medians)
     return undivided / divided[[0, 2, 1]]
+
+
+def start_ratios(d_k: int, n: int, count: int) -> np.ndarray:
+    """Return `ratios` at the start of training, of `count` rows for each seed."""
+    return ratios(lengths(d_k, n, count))
+
+
+def start_medians(d_k: int, n: int, count: int) -> np.ndarray:
+    """Return the median lengths at the start of training, shape (2, SEEDS)."""
+    return np.median(lengths(d_k, n, count), axis=-1)
+
+
+def start_statistics(d_k: int, n: int, count: int) -> np.ndarray:
+    """Describe the lengths at the start of training in nine numbers for each arm, shape (2, 9).
+
+    Of all rows: the quantiles 5%, 50% and 95%, the root mean square, and the median with an
+    interval; each arm's misses with half of the probability that is left. (Seeds are pooled:
+    medians of few rows are biased where the law is skewed.) Over the seeds: the mean, with its
+    standard error.
+    """
+    both = lengths(d_k, n, count)
+    pooled = both.reshape(len(ARMS), -1)
+    whole = gradient_statistics(pooled, quantiles=[0.05, 0.5, 0.95])
+    return np.column_stack(
+        [
+            *(*whole.quantiles, whole.rms),
+            [median_interval(arm, (1 + LEVEL) / 2) for arm in pooled],
+            [mean_and_error(arm.mean(axis=-1)) for arm in both],
+        ]
+    )
 
 
 def vector_ratios(d_k: int, n: int, count: int) -> np.ndarray:
@@ -161,12 +189,14 @@ def student_factor(n: int, level: float = LEVEL) -> float:
     return float(stdtrit(n - 1, (1 + level) / 2))
 
 
-def mean_reaction(stds: Iterable[float], n: int, count: int, seed: int) -> np.ndarray:
+def mean_reaction(
+    stds: Iterable[float], n: int, count: int, seed: int | Sequence[int]
+) -> np.ndarray:
     """Return the mean squared norm of the Jacobian for each spread of n normal logits."""
     return np.array([squared_norms(std, n, count, seed).mean() for std in stds])
 
 
-def squared_norms(std: float, n: int, count: int, seed: int) -> np.ndarray:
+def squared_norms(std: float, n: int, count: int, seed: int | Sequence[int]) -> np.ndarray:
     """Return the squared norms of the Jacobians of `count` rows of n normal logits."""
     standard = np.random.default_rng(seed).standard_normal((count, n))
     return jacobian_norm_squared(softmax(std * standard))
@@ -217,14 +247,16 @@ class Crossing(NamedTuple):
         )
 
 
-def crossing(n: int, start: int, stop: int, count: int) -> Crossing:
-    """Interpolate the crossing between two widths, seed by seed, straight in √d_k."""
-    drawn = np.median([lengths(width, n, count) for width in (start, stop)], axis=-1)
-    at_start, at_stop = np.log(drawn[:, 1] / drawn[:, 0])
-    low, high = np.sqrt((start, stop))
+def crossing(n: int, ends: tuple[int, int], medians: ArrayLike) -> Crossing:
+    """Interpolate the crossing between two widths, seed by seed, straight in √d_k.
+
+    `medians` has the `start_medians` of both.
+    """
+    at_start, at_stop = (np.log(undivided / divided) for divided, undivided in medians)
+    low, high = np.sqrt(ends)
     each = (low + (high - low) * at_start / (at_start - at_stop)) ** 2
     above, below = bool((at_start > 0).all()), bool((at_stop < 0).all())
-    return Crossing(n, (start, stop), above, below, *mean_and_error(each))
+    return Crossing(n, ends, above, below, *mean_and_error(each))
 
 
 def among_longest(sizes: ArrayLike, part: float = 0.1) -> np.ndarray:
@@ -259,7 +291,8 @@ def tie_integral() -> float:
     >>> round(1 / tie_integral(), 6)
     12.0
     """
-    return quad(lambda gap: (expit(gap) * expit(-gap)) ** 2, 0, np.inf)[0]
+    gaps = np.linspace(0, 64, 6401)  # beyond, nothing is left
+    return float(np.trapezoid((expit(gaps) * expit(-gaps)) ** 2, gaps))
 
 
 def norm_limit(n: int, std: float) -> float:

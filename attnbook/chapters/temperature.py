@@ -9,7 +9,19 @@ import numpy as np
 from attnbook.chapters.estimates import mean_and_error
 from attnlib import effective_positions, sample_row_statistics, scaling, softmax
 from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
-from attnlib.training import Learner, loss_and_gradients, train_together
+from attnlib.training import Learner, Sgd, loss_and_gradients, train_together
+
+TASK = GroupMeanTask()
+RULES = {
+    "divided": scaling.inverse_sqrt(),
+    "q/k norm": scaling.query_key_norm(learned=False),
+}
+"""What heads are trained with."""
+LOOKED_AT = (
+    *("spread", "length of q", "length of k", "right logit"),
+    *("positions", "without", "loss", "loss without"),
+)
+"""What is measured of a trained head; `without` the division, in the end."""
 
 
 def positions_at(
@@ -48,29 +60,27 @@ def highest_weight(largest_logit: float, n_keys: int) -> float:
     return 1 / (1 + (n_keys - 1) * np.exp(-2 * largest_logit))
 
 
-def trained_heads(
-    learners: Mapping[str, Learner], task: GroupMeanTask, seeds: Iterable[int], steps: int
-) -> dict[tuple[str, int], dict[str, tuple[float, float]]]:
-    """Train heads on the same data and look at each before and after.
+def trained_head(rule: str, d_k: int, rate: float, seed: int, steps: int) -> np.ndarray:
+    """Train a head by SGD, and look at it before and after, shape (2, len(LOOKED_AT))."""
+    learner = Learner(d_k, RULES[rule], Sgd(rate))
+    sequence = np.random.SeedSequence(seed).spawn(1)[0]
+    tags = draw_tags(TASK, np.random.default_rng(sequence))
+    batch = draw_batch(TASK, tags, 512, np.random.default_rng([909, seed]))
+    runs = [train_together(seed, [learner], steps=n, progress=False)[0] for n in (0, steps)]
+    return np.array([_head_statistics(run.parameters, learner, batch) for run in runs])
 
-    By name and step: of each quantity the mean and the standard deviation between seeds.
+
+def over_seeds(
+    looks: Mapping[str, Sequence[np.ndarray]], steps: int
+) -> dict[tuple[str, int], dict[str, tuple[float, float]]]:
+    """Sum up what `trained_head` gives for some seeds, by rule and number of steps.
+
+    Of each quantity there are the mean and the standard deviation between seeds.
     """
-    looks: dict[tuple[str, int], list[dict[str, float]]] = {
-        (name, when): [] for name in learners for when in (0, steps)
-    }
-    for seed in seeds:
-        sequence = np.random.SeedSequence(seed).spawn(1)[0]
-        tags = draw_tags(task, np.random.default_rng(sequence))
-        batch = draw_batch(task, tags, 512, np.random.default_rng([909, seed]))
-        for when in (0, steps):
-            runs = train_together(
-                seed, [*learners.values()], steps=when, record_at=[when], progress=False
-            )
-            for (name, learner), run in zip(learners.items(), runs, strict=True):
-                looks[name, when].append(_head_statistics(run.parameters, learner, task, batch))
     return {
-        key: {what: _over_seeds([look[what] for look in seen]) for what in seen[0]}
-        for key, seen in looks.items()
+        (rule, when): dict(zip(LOOKED_AT, map(_over_seeds, values), strict=True))
+        for rule, each in looks.items()
+        for when, values in zip((0, steps), np.transpose(each, (1, 2, 0)), strict=True)
     }
 
 
@@ -79,26 +89,23 @@ def _over_seeds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _head_statistics(
-    parameters: Mapping[str, np.ndarray],
-    learner: Learner,
-    task: GroupMeanTask,
-    batch: Batch,
-) -> dict[str, float]:
+    parameters: Mapping[str, np.ndarray], learner: Learner, batch: Batch
+) -> list[float]:
     """Return what a head does with a batch, and what it would do if scores were not divided."""
     q, k = batch.query_tokens @ parameters["query"], batch.tokens @ parameters["key"]
-    query = learner.rule.fold_query(q, task.n_tokens)
+    query = learner.rule.fold_query(q, TASK.n_tokens)
     s = (learner.rule.fold_key(k) @ query[:, :, None])[:, :, 0]
     scale = np.mean(batch.targets**2) * batch.targets.shape[1]  # what predicting zero costs
-    return {
-        "spread": s.std(axis=1).mean(),
-        "length of q": np.linalg.norm(q, axis=-1).mean(),
-        "length of k": np.linalg.norm(k, axis=-1).mean(),
-        "right logit": s[matching_tokens(task, batch)].mean(),
-        "positions": effective_positions(softmax(s)).mean(),
-        "without": effective_positions(softmax(np.sqrt(learner.d_k) * s)).mean(),
-        "loss": loss_and_gradients(parameters, batch, learner.rule).loss / scale,
-        "loss without": loss_and_gradients(parameters, batch, 1.0).loss / scale,
-    }
+    return [
+        s.std(axis=1).mean(),
+        np.linalg.norm(q, axis=-1).mean(),
+        np.linalg.norm(k, axis=-1).mean(),
+        s[matching_tokens(TASK, batch)].mean(),
+        effective_positions(softmax(s)).mean(),
+        effective_positions(softmax(np.sqrt(learner.d_k) * s)).mean(),
+        loss_and_gradients(parameters, batch, learner.rule).loss / scale,
+        loss_and_gradients(parameters, batch, 1.0).loss / scale,
+    ]
 
 
 def grow_lengths(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matc
 from attnlib.training import (
     TEST_SIZE,
     Learner,
+    Sgd,
     TrainingRun,
     loss_and_gradients,
     reference_losses,
@@ -326,6 +328,7 @@ def _medians(losses: Losses, optimizer: str, widths: Sequence[int]) -> np.ndarra
     return np.array([[np.median(losses[arm, optimizer, d]) for d in widths] for arm in arms])
 
 
+@lru_cache(maxsize=8)
 def held_out(seed: int) -> Batch:
     """Return what the runs of a seed are tested on; see `attnlib.training.train_together`."""
     for_tags, _, for_test, _ = np.random.SeedSequence(seed).spawn(4)
@@ -338,6 +341,43 @@ def held_out_weights(run: TrainingRun) -> tuple[np.ndarray, np.ndarray]:
     test = held_out(run.seed)
     weights = loss_and_gradients(run.parameters, test, run.learner.scale).weights
     return weights, matching_tokens(TASK, test)
+
+
+def attended(run: TrainingRun) -> tuple[float, float]:
+    """Return a trained model's weight on right tokens, and the sum of its squared weights."""
+    weights, right = held_out_weights(run)
+    return (weights * right).sum(axis=1).mean(), (weights**2).sum(axis=1).mean()
+
+
+def score_statistics(run: TrainingRun) -> tuple[float, ...]:
+    """Describe the divided scores of a model on its test set.
+
+    Returned are the spread in a row, the mean lengths of queries and keys, the mean cosine of a
+    query with its right keys, and the loss.
+    """
+    test = held_out(run.seed)
+    q = test.query_tokens @ run.parameters["query"]
+    k = test.tokens @ run.parameters["key"]
+    products = (k @ q[:, :, None]).squeeze(2)
+    of_q, of_k = np.linalg.norm(q, axis=1), np.linalg.norm(k, axis=2)
+    cosines = (products / (of_q[:, None] * of_k))[matching_tokens(TASK, test)]
+    spread = np.sqrt((products.var(axis=1, ddof=1) / q.shape[1]).mean())
+    return spread, of_q.mean(), of_k.mean(), cosines.mean(), run.loss[-1]
+
+
+def both_trained(d_k: int, rates: tuple[float, float], seed: int, steps: int) -> np.ndarray:
+    """Train an undivided and a divided head by SGD, and look at each, shape (2, 7 + n_records).
+
+    The columns are those of `attended` and `score_statistics`, and then, at each step measured,
+    the 95% quantile of the gradients' lengths.
+    """
+    learners = [
+        Learner(d_k, scale, Sgd(rate)) for scale, rate in zip((1.0, None), rates, strict=True)
+    ]
+    runs = train_together(seed, learners, steps=steps, progress=False)
+    return np.array(
+        [[*attended(run), *score_statistics(run), *run.gradient_quantiles[:, -1]] for run in runs]
+    )
 
 
 def spread_at_start(learner: Learner, seeds: Iterable[int]) -> float:
