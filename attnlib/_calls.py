@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib._validation import as_array, broadcasts, flag, float_array
-from attnlib.scaling import ScalingRule, scaling_rule
+from attnlib.scaling import ScalingRule, _folded, scaling_rule
 
 
 class AttentionCall(NamedTuple):
@@ -136,6 +136,16 @@ def sum_to_shape(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     extra = gradient.ndim - len(shape)
     axes = [extra + axis for axis, length in enumerate(shape) if length == 1]
     return gradient.sum(axis=(*range(extra), *axes), keepdims=True).reshape(shape)
+
+
+def scaled_queries(call: AttentionCall, query: np.ndarray) -> np.ndarray:
+    """Return some queries of the call with what the rule does to their scores, but the cap."""
+    return _folded(call.rule, query, call.multiplier)
+
+
+def scaled_keys(call: AttentionCall) -> np.ndarray:
+    """Return the keys of the call, divided by their length if the rule normalizes."""
+    return call.rule.fold_key(call.key) if call.rule.normalize else call.key
 
 
 def check_scores(call: AttentionCall, logits: np.ndarray) -> None:

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.introspect import opt_func_info
 
-from attnlib._calls import AttentionCall, check_scores, hide, sum_to_shape
+from attnlib._calls import AttentionCall, check_scores, hide, scaled_keys, sum_to_shape
 from attnlib._threads import n_threads, scratch
-from attnlib.scaling import _folded
 
 QUERIES, KEYS = 1024, 256
 """Those of a tile, at most: a megabyte of scores in float32."""
@@ -73,8 +72,7 @@ def from_heads(call: AttentionCall, gradient: np.ndarray, like: np.ndarray) -> n
 
 def heads_of(call: AttentionCall) -> list[np.ndarray]:
     """Return queries, keys and values by head; the scaling rule has been applied to keys only."""
-    key = call.rule.fold_key(call.key) if call.rule.normalize else call.key
-    return [by_head(call, x) for x in (call.query, key, call.value)]
+    return [by_head(call, x) for x in (call.query, scaled_keys(call), call.value)]
 
 
 def threads_for(call: AttentionCall) -> int:
@@ -98,11 +96,6 @@ def key_slices(call: AttentionCall, rows: slice) -> Iterator[slice]:
     """Yield the keys to take at a time, without those that all these queries are too early for."""
     n_keys = call.shape[-1]
     return _slices(min(n_keys, rows.stop) if call.is_causal else n_keys, KEYS)
-
-
-def folded(call: AttentionCall, query: np.ndarray) -> np.ndarray:
-    """Return some queries of the call with what the rule does to their scores, but the cap."""
-    return _folded(call.rule, query, call.multiplier)
 
 
 def tile_scores(

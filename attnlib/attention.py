@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -15,6 +14,8 @@ from attnlib._calls import (
     checked_cotangent,
     finished_gradients,
     hide,
+    scaled_keys,
+    scaled_queries,
     sum_to_shape,
 )
 from attnlib._extras import answering
@@ -100,6 +101,7 @@ def scaled_dot_product_attention(
     return_weights: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...
 @answering
+@np.errstate(under="ignore")
 def scaled_dot_product_attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -146,13 +148,15 @@ def scaled_dot_product_attention(
     ------
     TypeError, ValueError
         If an argument is not as described, shapes do not fit, there is no key, a number is NaN
-        or infinite, or a score overflows.
+        or infinite, or a logit overflows.
 
     Notes
     -----
-    Introduced in the chapter on the puzzle. Where a group of query heads shares a key head, repeat
-    the latter: ``np.repeat(key, group, axis=-3)``, and the same for the values. An output
-    in float16 is computed in float32 and rounded once, by at most 1/2048 of an entry.
+    Introduced in the chapter on the puzzle. The scale multiplies the queries before their product
+    with the keys, as in every function here; so a raw score may exceed what the type can hold.
+    Where a group of query heads shares a key head, repeat the latter: ``np.repeat(key, group,
+    axis=-3)``, and the same for the values. An output in float16 is computed in float32 and
+    rounded once, by at most 1/2048 of an entry.
 
     References
     ----------
@@ -175,26 +179,21 @@ def scaled_dot_product_attention(
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
     with_weights = flag("return_weights", return_weights)
-    if scale is None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            logits = call.query @ call.key.mT  # the scores
-            logits /= math.sqrt(call.query.shape[-1])  # divided by √d_k
-        check_scores(call, logits)
-    else:  # a factor of the caller's own, or a rule that does more
-        logits = _rule_logits(call)
-    logits = _masked(call, logits)
-    weights = _softmax(logits)
+    logits = _logits(call)  # of queries that are divided by √d_k, or scaled otherwise
+    weights = _softmax(_masked(call, logits))
     output = (weights @ call.value).astype(call.dtype, copy=False)
     return (output, weights.astype(call.dtype, copy=False)) if with_weights else output
 
 
-def _rule_logits(call: AttentionCall) -> np.ndarray:
-    """Return what the call's scaling rule makes of the scores, folded into queries and keys."""
+def _logits(call: AttentionCall) -> np.ndarray:
+    """Return the products of the queries, divided by √d_k or scaled by another rule, and the keys.
+
+    Raw scores that no number of the type can hold are then no error if the logits are within range.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        query = call.rule.fold_query(call.query, call.shape[-1])
-        scores = query @ call.rule.fold_key(call.key).mT
-        check_scores(call, scores)
-        return call.rule.cap_logits(scores)
+        scores = scaled_queries(call, call.query) @ scaled_keys(call).mT
+    check_scores(call, scores)
+    return call.rule.cap_logits(scores)
 
 
 def _masked(call: AttentionCall, logits: np.ndarray) -> np.ndarray:
@@ -220,6 +219,7 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
     return weights
 
 
+@np.errstate(under="ignore")
 def attention_vjp(
     query: ArrayLike,
     key: ArrayLike,
@@ -282,14 +282,14 @@ def attention_vjp(
     """
     call = checked_call(query, key, value, attn_mask, is_causal, scale)
     upstream = checked_cotangent(call, cotangent)
-    logits = _rule_logits(call)
+    logits = _logits(call)
     slope = call.rule.cap_slope(logits)
     weights = _softmax(_masked(call, logits))
     with np.errstate(over="ignore", invalid="ignore"):
         by_weights = upstream @ call.value.mT
         by_scores = _times_jacobian(weights, by_weights, -1) * slope
-        by_query = by_scores @ call.rule.fold_key(call.key)
-        by_key = by_scores.mT @ call.rule.fold_query(call.query, call.shape[-1])
+        by_query = by_scores @ scaled_keys(call)
+        by_key = by_scores.mT @ scaled_queries(call, call.query)
         by_value = weights.mT @ upstream
     summed = map(sum_to_shape, (by_query, by_key, by_value), (x.shape for x in call[:3]))
     return AttentionGradients(*finished_gradients(call, *summed))

@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib import _tiles as tiling
-from attnlib._calls import AttentionCall, checked_call, checked_cotangent, finished_gradients
+from attnlib._calls import (
+    AttentionCall,
+    checked_call,
+    checked_cotangent,
+    finished_gradients,
+    scaled_queries,
+)
 from attnlib._extras import answering
 from attnlib._threads import scratch, share_out
 from attnlib.attention import AttentionGradients
@@ -29,6 +35,7 @@ __all__ = ["blockwise_attention", "blockwise_attention_vjp"]
 
 
 @answering
+@np.errstate(under="ignore")
 def blockwise_attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -70,6 +77,7 @@ def blockwise_attention(
     return output.reshape(*call.shape[:-1], output.shape[-1]).astype(call.dtype, copy=False)
 
 
+@np.errstate(under="ignore")
 def blockwise_attention_vjp(
     query: ArrayLike,
     key: ArrayLike,
@@ -127,7 +135,7 @@ def _forward(
 
     def attend(heads: slice, rows: slice, *, careful: bool) -> bool:
         """Write what some queries get, and say whether nothing left the range of the numbers."""
-        q = tiling.folded(call, query[heads, rows])
+        q = scaled_queries(call, query[heads, rows])
         q *= powers.unit
         bound = tiling.longest(q) * longest_key  # of all scores; if finite, so are they
         online = careful or not min(bound, call.rule.cap or bound) < limit
@@ -188,7 +196,7 @@ def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
     def carry_back(some_tiles: list[tiling.Tile]) -> list[np.ndarray]:
         by_key, by_value = np.zeros_like(key), np.zeros_like(value)
         for heads, rows in some_tiles:
-            q = tiling.folded(call, query[heads, rows])
+            q = scaled_queries(call, query[heads, rows])
             exponents = q * powers.unit
             for keys in tiling.key_slices(call, rows):
                 exps = tiling.tile_scores(call, exponents, key[heads, keys])

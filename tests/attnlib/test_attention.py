@@ -20,7 +20,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from attnlib import attention_vjp, causal_mask, scaled_dot_product_attention, scaling
+from attnlib import (
+    attention_vjp,
+    blockwise_attention,
+    blockwise_attention_vjp,
+    causal_mask,
+    online_attention,
+    scaled_dot_product_attention,
+    scaling,
+)
 
 
 def assert_as_loops(arrays, atol=1e-15, **options):
@@ -70,6 +78,39 @@ def test_the_default_scale_is_one_over_the_root_of_the_width():
         _, weights = scaled_dot_product_attention(q, k, k, return_weights=True)
         # one raw score is d_k, the other 0, so the odds are exp(√d_k)
         assert weights[0, 0] / weights[0, 1] == pytest.approx(math.exp(math.sqrt(d_k)), rel=1e-13)
+
+
+@pytest.mark.parametrize("d_k", [5, 64])
+def test_every_way_to_say_the_default_scale_is_one_arithmetic(d_k):
+    """To the last bit, as what is printed must not depend on how a caller says it."""
+    factor = 1 / math.sqrt(d_k)
+    arrays = draw_inputs(np.random.default_rng(14), d_k=d_k, dtype=np.float32)
+    wanted = scaled_dot_product_attention(*arrays, return_weights=True)
+    for scale in (factor, lambda width, _n_keys: 1 / math.sqrt(width), scaling.inverse_sqrt()):
+        got = scaled_dot_product_attention(*arrays, scale=scale, return_weights=True)
+        assert_array_equal(got[0], wanted[0])
+        assert_array_equal(got[1], wanted[1])
+
+
+@pytest.mark.parametrize("scale", [None, 0.125, scaling.inverse_sqrt()])
+def test_raw_scores_beyond_the_range_are_answered_if_the_logits_are_within(scale):
+    """By every function alike: float64 holds scores that float32 cannot."""
+    rng = np.random.default_rng(15)
+    q, k, v = draw_inputs(rng, n_q=6, n_k=9, d_k=64, dtype=np.float32)
+    q *= np.float32(2e19)
+    k *= np.float32(5e18)
+    cotangent = upstream((q, k, v), rng)
+    wide = [array.astype(float) for array in (q, k, v)]
+    raw = np.abs(wide[0] @ wide[1].T)
+    assert raw.max() > np.finfo(np.float32).max > raw.max() / 8
+    wanted = oracles.attention_loops(*wide)[0]
+    options = {"scale": scale}
+    for attend in (scaled_dot_product_attention, blockwise_attention):
+        assert_allclose(attend(q, k, v, **options), wanted, rtol=1e-6)
+    assert_allclose(online_attention(q, k, v).output, wanted, rtol=1e-6)
+    by_value = oracles.attention_gradients_loops(*wide, cotangent)[2]
+    for carry_back in (attention_vjp, blockwise_attention_vjp):
+        assert_allclose(carry_back(q, k, v, cotangent, **options).value, by_value, rtol=1e-5)
 
 
 MASKS = {
