@@ -64,6 +64,7 @@ def _lengths_along(lengths: ArrayLike, axis: int) -> tuple[np.ndarray, int]:
     return checked, index
 
 
+@np.errstate(under="ignore")
 def gradient_statistics(
     lengths: ArrayLike,
     quantiles: ArrayLike = (0.05, 0.25, 0.5, 0.75, 0.95),
@@ -127,6 +128,7 @@ def gradient_statistics(
     )
 
 
+@np.errstate(under="ignore")
 def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
     """Return each length's share of the sum along the axis, the largest share first.
 
@@ -239,6 +241,7 @@ def _sample_rows(
             yield _Rows(rows, norm, component, gradient)
 
 
+@np.errstate(under="ignore")
 def sample_query_gradients(
     d_k: int,
     n_keys: int,
@@ -297,6 +300,7 @@ def sample_query_gradients(
     return norms
 
 
+@np.errstate(under="ignore")
 def sample_key_gradients(
     d_k: int,
     n_keys: int,
@@ -351,6 +355,7 @@ def sample_key_gradients(
     return lengths
 
 
+@np.errstate(under="ignore")
 def sample_layer_key_gradients(
     d_k: int,
     n_keys: int,

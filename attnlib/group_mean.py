@@ -170,6 +170,7 @@ def draw_tags(task: GroupMeanTask, rng: np.random.Generator) -> np.ndarray:
     return generator(rng).standard_normal((sizes.n_tags, sizes.tag_width))
 
 
+@np.errstate(under="ignore")
 def draw_batch(
     task: GroupMeanTask,
     tags: np.ndarray,

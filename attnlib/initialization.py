@@ -453,6 +453,7 @@ def predict_variances(
     )
 
 
+@np.errstate(under="ignore")
 def layer_norm(x: ArrayLike) -> np.ndarray:
     r"""Return vectors with mean 0 and mean square 1 along the last axis [1]_.
 
@@ -570,6 +571,7 @@ def _draw(
     return std * entries
 
 
+@np.errstate(under="ignore")
 def sample_projections(
     initializer: Initializer, width: int, d_k: int, *, rng: np.random.Generator
 ) -> Projections:
@@ -635,6 +637,7 @@ def _variances_of(
         )
 
 
+@np.errstate(under="ignore")
 def sample_logit_variances(
     initializer: Initializer,
     width: int,

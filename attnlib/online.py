@@ -36,6 +36,7 @@ class OnlineAttention(NamedTuple):
     """The sum of exp(logit - peak), shape (..., n_queries, 1)."""
 
 
+@np.errstate(under="ignore")
 def online_attention(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, *, block_size: int = 512
 ) -> OnlineAttention:

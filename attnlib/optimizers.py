@@ -171,6 +171,7 @@ def initial_state(parameters: Mapping[str, np.ndarray]) -> OptimizerState:
     return OptimizerState(0, zeros, zeros)
 
 
+@np.errstate(under="ignore")
 def optimizer_step(
     optimizer: Sgd | Adam,
     parameters: Mapping[str, np.ndarray],

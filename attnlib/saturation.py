@@ -220,6 +220,7 @@ def _row_blocks(n_rows: int, n_keys: int, limit: int = _DRAWN_AT_ONCE) -> Iterat
         yield slice(start, min(start + at_once, n_rows))
 
 
+@np.errstate(under="ignore")
 def sample_row_statistics(
     d_k: int,
     n_keys: int,

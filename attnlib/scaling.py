@@ -110,6 +110,7 @@ class ScalingRule:
             raise ValueError(f"gains must be learned by {self!r}; got {sorted(unknown)}")
         return replace(self, gains={**self.gains, **gains})
 
+    @np.errstate(under="ignore")
     def multiplier(self, d_k: int, n_keys: int) -> float:
         """Return what all scores are multiplied by: the factor times the learned gain.
 
@@ -123,6 +124,7 @@ class ScalingRule:
         factor = scale_factor(real_number("scale", self.factor(width, n)), width)
         return factor * float(_exponential("log_gain", self.gains.get("log_gain", 0.0)))
 
+    @np.errstate(under="ignore")
     def logits(self, query: ArrayLike, key: ArrayLike) -> np.ndarray:
         """Return the logits of each query with each key, shape (..., n_queries, n_keys).
 
@@ -133,6 +135,7 @@ class ScalingRule:
         keys = self.fold_key(float_array("key", key, ndim=2))
         return self.cap_logits(self.fold_query(query, keys.shape[-2]) @ keys.mT)
 
+    @np.errstate(under="ignore")
     def fold_query(self, query: ArrayLike, n_keys: int) -> np.ndarray:
         """Return queries, shape (..., d_k), with all that the rule does to scores, but the cap.
 
@@ -143,6 +146,7 @@ class ScalingRule:
         q = _checked_vectors("query", query)
         return _folded(self, q, self.multiplier(q.shape[-1], n_keys))
 
+    @np.errstate(under="ignore")
     def fold_key(self, key: ArrayLike) -> np.ndarray:
         """Return keys, shape (..., d_k), divided by their length if the rule normalizes.
 
@@ -154,6 +158,7 @@ class ScalingRule:
         k = _checked_vectors("key", key)
         return _directions(k)[0] if self.normalize else k
 
+    @np.errstate(under="ignore")
     def cap_logits(self, logits: np.ndarray) -> np.ndarray:
         """Return products of folded queries and keys within the bound, if the rule has one.
 
@@ -164,6 +169,7 @@ class ScalingRule:
         """
         return logits if self.cap is None else self.cap * np.tanh(logits / self.cap)
 
+    @np.errstate(under="ignore")
     def fold_query_vjp(
         self, query: ArrayLike, n_keys: int, cotangent: ArrayLike
     ) -> tuple[np.ndarray, dict[str, Any]]:
@@ -195,6 +201,7 @@ class ScalingRule:
             gains["query_gain"] = (by_log_gain * q).reshape(-1, q.shape[-1]).sum(axis=0)
         return gradient, gains
 
+    @np.errstate(under="ignore")
     def fold_key_vjp(self, key: ArrayLike, cotangent: ArrayLike) -> np.ndarray:
         """Carry a gradient by folded keys back to the keys.
 
@@ -206,6 +213,7 @@ class ScalingRule:
         upstream = _of_shape(cotangent, k.shape)
         return _directions_vjp(k, upstream) if self.normalize else upstream
 
+    @np.errstate(under="ignore")
     def cap_slope(self, capped: np.ndarray) -> float | np.ndarray:
         """Return the derivative of :meth:`cap_logits` from what it returned; 1.0 without a cap.
 

@@ -113,6 +113,7 @@ def _checked_mean(name: str, mean: ArrayLike | None, d_k: int) -> np.ndarray:
     return np.broadcast_to(vector, (d_k,))
 
 
+@np.errstate(under="ignore")
 def general_score_moments(
     cov_q: ArrayLike,
     cov_k: ArrayLike,
@@ -217,6 +218,7 @@ def _log_bessel_k(order: float, x: np.ndarray) -> np.ndarray:
 def score_pdf(z: float | np.number, d_k: int) -> np.float64: ...
 @overload
 def score_pdf(z: ArrayLike, d_k: int) -> np.ndarray: ...
+@np.errstate(under="ignore")
 def score_pdf(z: ArrayLike, d_k: int) -> np.float64 | np.ndarray:
     r"""Return the exact density of q·k when all components are independent standard normal.
 
@@ -280,6 +282,7 @@ def score_pdf(z: ArrayLike, d_k: int) -> np.float64 | np.ndarray:
 def score_sf(z: float | np.number, d_k: int) -> np.float64: ...
 @overload
 def score_sf(z: ArrayLike, d_k: int) -> np.ndarray: ...
+@np.errstate(under="ignore")
 def score_sf(z: ArrayLike, d_k: int) -> np.float64 | np.ndarray:
     r"""Return P(q·k > z) when all components are independent standard normal.
 

@@ -38,6 +38,7 @@ def _exponentials(x: ArrayLike, axis: int) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 @answering
+@np.errstate(under="ignore")
 def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Turn scores into weights that are positive and sum to one.
 
@@ -84,6 +85,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
 
 
 @answering
+@np.errstate(under="ignore")
 def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Return the logarithm of the softmax weights, finite even where a weight underflows.
 
@@ -126,6 +128,7 @@ def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     return shifted - np.log(total).astype(shifted.dtype)
 
 
+@np.errstate(under="ignore")
 def softmax_jacobian(weights: ArrayLike) -> np.ndarray:
     r"""Return the derivative of every weight by every score.
 
@@ -174,6 +177,7 @@ def _times_jacobian(p: np.ndarray, u: np.ndarray, axis: int) -> np.ndarray:
 
 
 @answering
+@np.errstate(under="ignore")
 def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Multiply the Jacobian of softmax by a vector, in time proportional to its length.
 
@@ -228,6 +232,7 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
 
 
 @answering
+@np.errstate(under="ignore")
 def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     r"""Return the squared Frobenius norm of the softmax Jacobian without building it.
 
@@ -281,6 +286,7 @@ def _wide_entropy(given: np.ndarray, axis: int) -> np.floating | np.ndarray:
 
 
 @answering
+@np.errstate(under="ignore")
 def entropy(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     r"""Return the Shannon entropy of the weights in nats.
 
@@ -321,6 +327,7 @@ def entropy(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
 
 
 @answering
+@np.errstate(under="ignore")
 def effective_positions(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     """Return how many equally weighted keys would have the same entropy, exp(H): from 1 to n.
 

@@ -85,6 +85,7 @@ DIVERGED = 1e8
 WEIGHTS = ("query", "key", "value")
 
 
+@np.errstate(under="ignore")
 def initial_parameters(
     task: GroupMeanTask,
     d_k: int,
@@ -200,6 +201,7 @@ def _softmax_rows(logits: np.ndarray) -> np.ndarray:
     return weights
 
 
+@np.errstate(under="ignore")
 def loss_and_gradients(
     parameters: Mapping[str, np.ndarray], batch: Batch, scale: Any = None
 ) -> LossGradients:
@@ -448,6 +450,7 @@ def train(
     return run
 
 
+@np.errstate(under="ignore")
 def train_together(
     seed: int,
     learners: Iterable[Learner],
