@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -86,7 +87,7 @@ def scaled_dot_product_attention(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | ScalingRule | None = None,
+    scale: float | Callable[[int, int], float] | ScalingRule | None = None,
     return_weights: Literal[False] = False,
 ) -> np.ndarray: ...
 @overload
@@ -97,7 +98,7 @@ def scaled_dot_product_attention(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | ScalingRule | None = None,
+    scale: float | Callable[[int, int], float] | ScalingRule | None = None,
     return_weights: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...
 @answering
@@ -109,7 +110,7 @@ def scaled_dot_product_attention(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | ScalingRule | None = None,
+    scale: float | Callable[[int, int], float] | ScalingRule | None = None,
     return_weights: bool = False,
 ) -> Any:
     r"""Return the mean of the values, weighted by how well each key matches each query.
@@ -228,7 +229,7 @@ def attention_vjp(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | ScalingRule | None = None,
+    scale: float | Callable[[int, int], float] | ScalingRule | None = None,
 ) -> AttentionGradients:
     r"""Carry a gradient from the output of attention back to its inputs.
 

@@ -15,6 +15,8 @@ NumPy lets go of the interpreter in products and exponentials, so plain threads 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -43,7 +45,7 @@ def blockwise_attention(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | ScalingRule | None = None,
+    scale: float | Callable[[int, int], float] | ScalingRule | None = None,
 ) -> np.ndarray:
     """Return what :func:`scaled_dot_product_attention` returns, in memory linear in n.
 
@@ -86,7 +88,7 @@ def blockwise_attention_vjp(
     *,
     attn_mask: ArrayLike | None = None,
     is_causal: bool = False,
-    scale: float | ScalingRule | None = None,
+    scale: float | Callable[[int, int], float] | ScalingRule | None = None,
 ) -> AttentionGradients:
     """Return what :func:`attention_vjp` returns, in memory linear in n.
 

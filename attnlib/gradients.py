@@ -11,8 +11,8 @@ query i receives Σ_j ∂L/∂z_ij k_j, and key j receives Σ_i ∂L/∂z_ij q_i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -171,7 +171,11 @@ def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
     return (relative / total).astype(relative.dtype, copy=False)
 
 
-def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.ndarray:
+@overload
+def meaningful_keys(weights: Sequence[float], *, share: float = 0.1) -> np.floating: ...
+@overload
+def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.ndarray | Any: ...
+def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.floating | np.ndarray:
     r"""Return the fraction of keys that still receive a meaningful gradient.
 
     A key counts if the slope of its own weight exceeds `share` times 1/n, about what it would be

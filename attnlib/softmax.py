@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, overload
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -231,6 +234,12 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
     return product
 
 
+# A row gives a number and rows give an array; the type of an array does not say which it is, so
+# checkers let callers use the result as either.
+@overload
+def jacobian_norm_squared(weights: Sequence[float], axis: int = -1) -> np.floating: ...
+@overload
+def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> np.ndarray | Any: ...
 @answering
 @np.errstate(under="ignore")
 def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
@@ -285,6 +294,10 @@ def _wide_entropy(given: np.ndarray, axis: int) -> np.floating | np.ndarray:
     return np.abs((p * logarithms).sum(axis=axis))
 
 
+@overload
+def entropy(weights: Sequence[float], axis: int = -1) -> np.floating: ...
+@overload
+def entropy(weights: ArrayLike, axis: int = -1) -> np.ndarray | Any: ...
 @answering
 @np.errstate(under="ignore")
 def entropy(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
@@ -326,6 +339,10 @@ def entropy(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     return _wide_entropy(given, index).astype(given.dtype)
 
 
+@overload
+def effective_positions(weights: Sequence[float], axis: int = -1) -> np.floating: ...
+@overload
+def effective_positions(weights: ArrayLike, axis: int = -1) -> np.ndarray | Any: ...
 @answering
 @np.errstate(under="ignore")
 def effective_positions(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -631,6 +631,10 @@ def _checked_records(record_at: Sequence[int] | None, steps: int) -> list[int]:
     return wanted
 
 
+@overload
+def steps_to_loss(steps: ArrayLike, loss: Sequence[float], level: float) -> np.floating: ...
+@overload
+def steps_to_loss(steps: ArrayLike, loss: ArrayLike, level: float) -> np.ndarray | Any: ...
 def steps_to_loss(steps: ArrayLike, loss: ArrayLike, level: float) -> np.floating | np.ndarray:
     """Return after how many steps the loss was first at or below a level.
 
