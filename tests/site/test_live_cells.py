@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -285,6 +286,33 @@ def test_every_answer_gets_the_same_words_on_the_page(seen: Visit) -> None:
             for text in (run(where, code), native["output"])
         )
         assert said == wanted
+
+
+def test_what_pages_load_has_the_tables_that_chapters_read(site: Path) -> None:
+    with zipfile.ZipFile(site / "_python" / "book.zip") as packed:
+        held = {name for name in packed.namelist() if name.startswith("attnbook/_data/")}
+    tables = (ROOT / "data").glob("*.json")
+    assert held == {f"attnbook/_data/{path.name}" for path in tables}
+
+
+EVENTS = """import warnings
+import numpy as np
+with warnings.catch_warnings(record=True) as seen, np.errstate(all="raise"):
+    warnings.simplefilter("always")
+    print(np.exp(np.array([1000.0, -1000.0])), np.array([1.0]) / 0)
+print(len(seen))
+"""
+
+
+def test_numpy_tells_nothing_of_floating_point_events_on_the_page(
+    browser: Browser, address: str
+) -> None:
+    """As *Run it yourself* says, and test_page_arithmetic.py has it that nothing rests on them."""
+    assert "overflow" in json.loads(cells.run(EVENTS))["error"]["text"]
+    with opened(browser, address) as seen:
+        assert run(editor(seen, "cell:3"), EVENTS) == "[inf  0.] [inf]\n0\n"
+    text = (ROOT / "chapters" / "run.md").read_text(encoding="utf-8")
+    assert "no warning of an overflow" in " ".join(text.split())
 
 
 def test_every_exercise_with_code_has_its_button(site: Path) -> None:
