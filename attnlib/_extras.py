@@ -33,13 +33,13 @@ def extra() -> Iterator[None]:
     >>> with extra():
     ...     import abacus
     Traceback (most recent call last):
-    ModuleNotFoundError: this needs abacus, which is not installed: pip install "attnlib[all]"
+    ModuleNotFoundError: this needs abacus, which is not installed: python -m pip install abacus
     """
     try:
         yield
     except ModuleNotFoundError as missing:
         name = (missing.name or "a package").partition(".")[0]
-        said = f'this needs {name}, which is not installed: pip install "attnlib[all]"'
+        said = f"this needs {name}, which is not installed: python -m pip install {name}"
         raise ModuleNotFoundError(said, name=missing.name) from None
 
 

@@ -58,7 +58,7 @@ def test_what_is_missing_is_named_with_how_to_install_it(package: str, statement
     last = without(package, statement).stderr.splitlines()[-1]
     assert last == (
         f"ModuleNotFoundError: this needs {package}, which is not installed: "
-        'pip install "attnlib[all]"'
+        f"python -m pip install {package}"
     )
 
 
