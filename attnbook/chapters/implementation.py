@@ -10,8 +10,8 @@ import numpy as np
 from IPython.display import Markdown
 
 
-def show(function: Callable) -> Markdown:
-    """Display a function as its source has it, without its docstring and what decorates it.
+def show(*functions: Callable) -> Markdown:
+    """Display functions as their sources have them, without docstrings and what decorates them.
 
     Examples
     --------
@@ -19,11 +19,17 @@ def show(function: Callable) -> Markdown:
     >>> show(causal_mask).data.splitlines()[1]
     'def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:'
     """
+    code = "\n\n\n".join(map(_code, functions))
+    return Markdown(f"```python\n{code}\n```")
+
+
+def _code(function: Callable) -> str:
+    """Return the source of a function without its docstring and its decorators."""
     lines = inspect.getsource(function).splitlines()
     definition = ast.parse("\n".join(lines)).body[0]
     docstring = definition.body[0]
     del lines[docstring.lineno - 1 : docstring.end_lineno], lines[: definition.lineno - 1]
-    return Markdown("\n".join(["```python", *lines, "```"]))
+    return "\n".join(lines)
 
 
 def split_by_bits(

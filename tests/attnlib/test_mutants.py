@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 LEAST = {
     "softmax": 70,
-    "attention": 55,
+    "attention": 40,
     "_calls": 100,
     "scaling": 140,
     "blockwise": 110,
