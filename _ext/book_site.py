@@ -63,6 +63,22 @@ def repository_address(environment: Mapping[str, str], configured: str) -> str:
     return address.rstrip("/").removesuffix(".git")
 
 
+def installation(repository: str) -> str:
+    """Return what installs the book's package with all that notebooks use, from the repository.
+
+    Without an address it is for the folder of a copy.
+
+    Examples
+    --------
+    >>> installation("https://example.org/book")
+    'python -m pip install "attnlib[all] @ git+https://example.org/book"'
+    >>> installation("")
+    'python -m pip install ".[all]"'
+    """
+    package = f"attnlib[all] @ git+{repository}" if repository else ".[all]"
+    return f'python -m pip install "{package}"'
+
+
 def apply_repository(_app: Sphinx, config: Config) -> None:
     """Switch on what needs the repository's address, or take it all away without one."""
     options = config["html_theme_options"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from urllib.parse import quote, urlsplit
 from docutils import nodes
 from sphinx.util import logging
 
+from _ext.book_site import site_address
 from _ext.chapter_head import LAUNCH_ROW
 from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
@@ -204,7 +206,7 @@ def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], 
             after[page.path.name] = {
                 "digest": digest,
                 "plain": reader.notebooks(book, repository, [page]),
-                "practice": practice.notebooks(book, [page]),
+                "practice": practice.notebooks(book, [page], repository),
             }
     atomic_write(kept, json.dumps(after).encode())
     plain, exercises = {}, {}
@@ -212,6 +214,22 @@ def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], 
         plain |= made["plain"]
         exercises |= made["practice"]
     return plain, exercises
+
+
+def by_itself(notebook: str, site: str) -> str:
+    """Return a notebook for practice without links into folders that a download has not beside it.
+
+    They lead to the site if its address is known.
+
+    Examples
+    --------
+    >>> by_itself("See [chapter 3](../notebooks/03_saturation.ipynb).", "https://example.org/")
+    'See [chapter 3](https://example.org/chapters/03_saturation.html).'
+    >>> by_itself("See [chapter 3](../notebooks/03_saturation.ipynb).", "")
+    'See chapter 3.'
+    """
+    there = rf"[\1]({site}chapters/\2.html)" if site else r"\1"
+    return re.sub(r"\[([^\]\[]+)\]\(\.\./notebooks/(\w+)\.ipynb\)", there, notebook)
 
 
 def make_notebooks(app: Sphinx, _env: BuildEnvironment, _pages: list[str]) -> None:
@@ -225,7 +243,8 @@ def make_notebooks(app: Sphinx, _env: BuildEnvironment, _pages: list[str]) -> No
         LOGGER.warning("%s", error)
         return
     practice.write(root, exercises)
-    app.connect("build-finished", partial(offer_notebooks, plain, exercises))
+    alone = {name: by_itself(text, site_address(repository)) for name, text in exercises.items()}
+    app.connect("build-finished", partial(offer_notebooks, plain, alone))
 
 
 def offer_notebooks(

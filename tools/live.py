@@ -76,7 +76,10 @@ def python(carrier: Path) -> dict[str, bytes]:
 def own(packed: Path = PACKED) -> dict[str, bytes]:
     """Return what the book adds to a folder with Python: its packages, the worker, the editor."""
     paths = [path for name in ("attnlib", "attnbook") for path in (ROOT / name).rglob("*.py")]
+    tables = (ROOT / "data").glob("*.json")
     files = [(path.relative_to(ROOT).as_posix(), path.read_bytes()) for path in sorted(paths)]
+    # under the name that an installed package has them by
+    files += [(f"attnbook/_data/{path.name}", path.read_bytes()) for path in sorted(tables)]
     files += [(name, (OWN / name).read_bytes()) for name in ("cells.py", "needs.py")]
     book = pack(files)
     loaded = [*packed.glob("*.zip"), *packed.glob("*.wasm")]

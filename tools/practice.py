@@ -37,6 +37,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -45,11 +46,13 @@ from textwrap import wrap
 from types import MappingProxyType
 
 import nbformat
+import yaml
 from nbformat import NotebookNode, v4
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from _ext.book_site import installation, repository_address  # noqa: E402
 from attnbook.exercises._exercise import exercises  # noqa: E402
 from attnbook.exercises._judges import Pick  # noqa: E402
 from book.markdown import Block  # noqa: E402
@@ -69,8 +72,8 @@ sizes and have to leave them as they are. The chapter's page has the solutions.
 
 **To run it** takes the book's package, `attnlib`. In a copy of the book's repository, the \
 command `make lab` installs everything and opens JupyterLab; this file is in the folder \
-`practice`. Without `make`, install the package from there into the Python that runs this \
-notebook: `python -m pip install ".[all]"`. On Binder nothing is to be installed: where the \
+`practice`. Elsewhere install the package into the Python that runs this notebook{where}: \
+`{install}`. On Binder nothing is to be installed: where the \
 book's site shows *Run on Binder* below the title of a chapter, that link opens the chapter there, \
 with this folder beside it."""
 IMPORTS = """import math
@@ -201,6 +204,10 @@ def spaced(parts: list[str]) -> str:
 class ForPractice(Plain):
     """Writes exercises, beside which the chapters are not open."""
 
+    def __init__(self, book: Book, folder: str = "", repository: str = "") -> None:
+        super().__init__(book, folder)
+        self.repository = repository
+
     def reference(self, target: Target) -> str:
         """Return what a label names: a short formula itself, the rest by its name."""
         where = f"in {self.page(target.page.name)}"
@@ -221,7 +228,12 @@ class ForPractice(Plain):
 
     def notebook(self, page: Page) -> NotebookNode:
         """Make the practice notebook of a chapter."""
-        opening = OPENING.format(title=page.title, chapter=self.page(page.name))
+        opening = OPENING.format(
+            title=page.title,
+            chapter=self.page(page.name),
+            install=installation(self.repository),
+            where="" if self.repository else ", from such a copy",
+        )
         cells = [
             v4.new_markdown_cell(opening, id="opening"),
             v4.new_code_cell(IMPORTS, id="imports"),
@@ -253,10 +265,18 @@ class ForPractice(Plain):
         return [*cells, v4.new_code_cell(answer, id=f"{name}-answer")]
 
 
-def notebooks(book: Book, pages: Iterable[Page] | None = None) -> dict[str, str]:
+def notebooks(
+    book: Book, pages: Iterable[Page] | None = None, repository: str = ""
+) -> dict[str, str]:
     """Return the practice notebooks of all or some chapters by the names of their files."""
     asking = [page for page in (book.chapters if pages is None else pages) if page.exercises]
-    return ForPractice(book, "../notebooks/").notebooks(asking)
+    return ForPractice(book, "../notebooks/", repository).notebooks(asking)
+
+
+def configured(root: Path) -> str:
+    """Return the address that ``_config.yml`` states, or nothing."""
+    text = (root / "_config.yml").read_text(encoding="utf-8")
+    return str(yaml.safe_load(text).get("repository", {}).get("url") or "")
 
 
 def wanted(name: str) -> dict[str, str]:
@@ -308,7 +328,7 @@ def write(root: Path, made: Mapping[str, str]) -> tuple[list[str], list[str]]:
 def main(root: Path = ROOT) -> int:
     """Write the notebooks, and return the process's exit status."""
     try:
-        made = notebooks(Book(root))
+        made = notebooks(Book(root), repository=repository_address(os.environ, configured(root)))
     except PlainError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -21,6 +21,7 @@ field for it and says so.
 
 from __future__ import annotations
 
+import ast
 import os
 import platform
 import re
@@ -30,7 +31,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
-import yaml
 from nbformat import NotebookNode, v4
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext.book_site import repository_address, site_address  # noqa: E402
+from _ext.book_site import installation, repository_address, site_address  # noqa: E402
 from book.digest import notebook_digests  # noqa: E402
 from book.markdown import COMMENT, Block, blocks, titled  # noqa: E402
 from book.model import LABEL, Book, Page, figure_of, tags  # noqa: E402
@@ -50,6 +50,8 @@ from book.stored import KERNEL, LANGUAGE  # noqa: E402
 from tools import practice, stills  # noqa: E402
 
 FOLDER = "notebooks"
+PACKAGED = {"attnbook", "attnlib"}
+"""The packages that come by installing."""
 BRANCH = "colab"
 """The branch on which the publishing workflow puts the book with these notebooks."""
 OPENING = """**Run all cells first** (JupyterLab: *Run, Run All Cells*; Colab: *Runtime, Run \
@@ -85,18 +87,20 @@ if "google.colab" in sys.modules:
     os.chdir(copy / "{folder}")
     output.enable_custom_widget_manager()  # for figures that move
 elif importlib.util.find_spec("attnlib") is None:
-    where = REPOSITORY or "the book's repository"
-    raise ModuleNotFoundError(
-        f"attnlib is not installed here. Clone {{where}}, run `make lab` there, and open "
-        "{folder}/{name}.ipynb."
-    )
+    raise ModuleNotFoundError({missing!r})
 sys.path.insert(0, os.pardir)
-try:
+{needed}try:
     from book.reading import follow
 except ModuleNotFoundError:
     print("The numbers of the text are not compared: this takes a copy of the book's repository.")
 else:
     notebook = follow("{name}")"""
+NEEDED = """if importlib.util.find_spec("{module}") is None:
+    raise ModuleNotFoundError(
+        "This page reads what only a copy of the book's repository has, the folder {module}: "
+        "clone it{where}, run `make lab` there, and open {folder}/{name}.ipynb."
+    )
+"""
 # Colab shows the form of such a cell in place of its code, which a click opens.
 CLOSED = {"cellView": "form", "jupyter": {"source_hidden": True}}
 KNOWN = {
@@ -133,6 +137,8 @@ class ForReader(Plain):
     def role(self, name: str, content: str) -> str:
         """Return what a role shows; a part of a page without cells is that page."""
         title, target = titled(content)
+        if name == "download":  # the stubs for practice are in this notebook
+            return title
         if name == "ref" and title and target not in self.book.targets:
             for page in self.book.pages:
                 if target in {block.label for _, block in page.blocks}:
@@ -160,12 +166,9 @@ class ForReader(Plain):
         """Make the notebook of a chapter."""
         self.own = page
         self.held = {}
-        setup = SETUP.format(
-            repository=self.repository, branch=BRANCH, folder=FOLDER, name=page.stem
-        )
         cells = [
             v4.new_markdown_cell(OPENING, id="opening"),
-            v4.new_code_cell(setup, id="setup", metadata=CLOSED),
+            v4.new_code_cell(first_cell(page, self.repository), id="setup", metadata=CLOSED),
         ]
         cells += self.cells(page)
         metadata = {"kernelspec": KERNEL, "language_info": KNOWN}
@@ -263,6 +266,32 @@ class ForReader(Plain):
             waiting = []
 
 
+def first_cell(page: Page, repository: str) -> str:
+    """Return the cell that fetches what the others take, or says how to get it."""
+    where = "" if repository else " in a copy of the book's repository"
+    place = {"folder": FOLDER, "name": page.stem}
+    cloned = f" from {repository}" if repository else ""
+    return SETUP.format(
+        repository=repository,
+        branch=BRANCH,
+        missing=f"attnlib is not installed here. Run{where}: {installation(repository)}",
+        needed="".join(
+            NEEDED.format(module=name, where=cloned, **place) for name in unpackaged(page)
+        ),
+        **place,
+    )
+
+
+def unpackaged(page: Page) -> list[str]:
+    """List the packages of the repository that a page imports and `attnlib` does not bring."""
+    trees = [ast.parse(cell.source) for cell in page.cells if cell.cell_type == "code"]
+    imports = [node for tree in trees for node in ast.walk(tree)]
+    names = {node.module for node in imports if isinstance(node, ast.ImportFrom)}
+    names |= {a.name for node in imports if isinstance(node, ast.Import) for a in node.names}
+    roots = {str(name).partition(".")[0] for name in names} - PACKAGED
+    return sorted(root for root in roots if (ROOT / root / "__init__.py").is_file())
+
+
 def kinds(cell: NotebookNode) -> set[str]:
     """Return the kinds of blocks in a cell."""
     if cell.cell_type != "markdown":
@@ -337,12 +366,6 @@ def notebooks(
     return ForReader(book, repository).notebooks(offered(book) if pages is None else pages)
 
 
-def configured(root: Path) -> str:
-    """Return the address that ``_config.yml`` states, or nothing."""
-    text = (root / "_config.yml").read_text(encoding="utf-8")
-    return str(yaml.safe_load(text).get("repository", {}).get("url") or "")
-
-
 def with_plots(book: Book, made: dict[str, str]) -> dict[str, str]:
     """Return the texts of notebooks with the plots that the last build has drawn."""
     drawn = dict(made)
@@ -360,7 +383,7 @@ def main(root: Path = ROOT) -> int:
     """Write the notebooks, and return the process's exit status."""
     try:
         book = Book(root)
-        made = notebooks(book, repository_address(os.environ, configured(root)))
+        made = notebooks(book, repository_address(os.environ, practice.configured(root)))
     except PlainError as error:
         sys.stderr.write(f"{error}\n")
         return 1

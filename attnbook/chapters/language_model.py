@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ UNIT, XAVIER, SMALL = "unit variance", "fused Xavier", "N(0, 0.02²)"
 class Sweep:
     """The table that ``make sweep-language`` writes."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.table = json.loads(Path(path).read_text(encoding="utf-8"))
         self.settings = {
             (one["rule"], one["initial"], one["d_k"], one["as_in_practice"]): one

@@ -126,6 +126,11 @@ class TestPractice:
             assert way in opening.source
         assert imports.source == practice.IMPORTS
 
+    def test_the_top_names_the_address_of_the_repository(self, stem: str) -> None:
+        made = practice.notebooks(BOOK, [BOOK.page(stem)], "https://example.org/book")
+        opening = nbformat.reads(made[f"{stem}.ipynb"], as_version=4).cells[0].source
+        assert '`python -m pip install "attnlib[all] @ git+https://example.org/book"`' in opening
+
     def test_it_runs_as_it_is_and_says_what_is_wanted(self, stem: str) -> None:
         verdicts = run([cell.source for cell in stored(stem).cells if cell.cell_type == "code"])
         exercises = [one.name for one in BOOK.page(stem).exercises]

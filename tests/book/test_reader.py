@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import html
+import importlib.util
 import os
 import posixpath
 import re
@@ -187,7 +188,9 @@ def test_every_notebook_of_the_branch_links_others_of_it() -> None:
         links = re.findall(r"\]\(([^)#\s]+)\)", text)
         linked |= {posixpath.normpath(f"{name}/../{link}") for link in links if "://" not in link}
     assert linked - branch().keys() == set()
-    assert {"notebooks/01_puzzle.ipynb", "practice/01_puzzle.ipynb"} <= linked
+    assert {"notebooks/01_puzzle.ipynb", "notebooks/11_exercises.ipynb"} <= linked
+    # which a download has not beside it
+    assert not any("](../" in cell.source for stem in STEMS for cell in stored(stem).cells)
 
 
 def test_a_notebook_runs_from_the_folder_to_which_it_goes() -> None:
@@ -222,10 +225,8 @@ def colab_runtime(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return seen
 
 
-def first_cell(repository: str) -> str:
-    return reader.SETUP.format(
-        repository=repository, branch=reader.BRANCH, folder=reader.FOLDER, name="01_puzzle"
-    )
+def first_cell(repository: str, stem: str = "01_puzzle") -> str:
+    return reader.first_cell(BOOK.page(stem), repository)
 
 
 def test_on_colab_the_first_cell_fetches_the_book_once(colab_runtime: SimpleNamespace) -> None:
@@ -266,8 +267,25 @@ def test_elsewhere_the_first_cell_does_nothing_or_says_what_is_missing(
     exec(first_cell(ADDRESS), {})  # noqa: S102
     assert Path.cwd() == here
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(ModuleNotFoundError, match=f"Clone {ADDRESS}.*notebooks/01_puzzle.ipynb"):
+    sentence = f'not installed here. Run: python -m pip install "attnlib[all] @ git+{ADDRESS}"'
+    with pytest.raises(ModuleNotFoundError, match=f"{re.escape(sentence)}$"):
         exec(first_cell(ADDRESS), {})  # noqa: S102
+    sentence = """Run in a copy of the book's repository: python -m pip install ".[all]\""""
+    with pytest.raises(ModuleNotFoundError, match=re.escape(sentence)):
+        exec(first_cell(""), {})  # noqa: S102
+
+
+def test_a_page_that_needs_more_than_the_package_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all pages, those that import from the repository what no package has."""
+    needing = {page.stem for page in reader.offered(BOOK) if reader.unpackaged(page)}
+    assert needing == {"benchmarks"}
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if name == "benchmarks" else found(name)
+    )
+    with pytest.raises(ModuleNotFoundError, match=f"clone it from {ADDRESS}, run `make lab` there"):
+        exec(first_cell(ADDRESS, "benchmarks"), {})  # noqa: S102
 
 
 TEXT = """(ch-made)=
