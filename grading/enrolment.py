@@ -43,7 +43,7 @@ class Enrolment:
     def check_worksheet(self, assignment: str, *, alone: bool) -> None:
         """Refuse to write marks into a worksheet of Moodle that may be another assignment's."""
         sheet = self.roster and self.roster.sheet
-        if alone or assignment in self.rosters or not sheet or "Identifier" not in sheet.header:
+        if alone or assignment in self.rosters or not sheet or "Identifier" not in sheet.columns:
             return
         raise ValueError(
             f"ROSTER is Moodle's worksheet of one assignment, and {assignment} need not be that "
@@ -78,7 +78,7 @@ def enrolment(out: Path, source: Path, roster: Path | None) -> Enrolment:
     people = read_roster(roster, settings) if roster else None
     if people is not None:
         settings = _canonical(out, settings, people)
-    rosters, notes = {}, []
+    rosters, notes = {}, list(people.notes if people else ())
     for name, rules in settings.rules.items():
         if rules.roster is not None:
             if people is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 
 LONGEST_NAME = 100
 SAFE = re.compile(r"\w[\w.@+-]*")
@@ -13,6 +14,12 @@ RESERVED = frozenset(
     ["con", "prn", "aux", "nul"] + [f"{port}{n}" for port in ("com", "lpt") for n in range(10)]
 )
 """What Windows takes for a device, whatever follows the first dot."""
+DROPPED = re.compile(r"""[\x00-\x1f\x7f&<>"`|':\\/\u2018\u2019\u02bc\u00b4]""")
+"""What Moodle drops from the names in its zips, and other apostrophes that a roster may have."""
+
+
+NUMBERED = re.compile(r"(?:question|q)?[\s_.#:-]*([0-9]{1,4})")
+"""What students read above a question, and what they make of it."""
 
 
 def composed(text: str) -> str:
@@ -25,6 +32,59 @@ def composed(text: str) -> str:
     (2, 1)
     """
     return unicodedata.normalize("NFC", text)
+
+
+def platform_key(text: str) -> str:
+    """Return what is the same for a name in a table and for what platforms make of it elsewhere.
+
+    In its zips Moodle drops some characters of names (``PARAM_FILE`` of ``clean_param`` in moodle)
+    and writes spaces for underscores (``mod/assign/classes/downloader.php``). Both sides of each
+    comparison of names go through here.
+
+    Examples
+    --------
+    >>> platform_key("Ada O'Example"), platform_key("Lab_A: M/W"), platform_key("ada OExample")
+    ('ada oexample', 'lab a mw', 'ada oexample')
+    """
+    return " ".join(DROPPED.sub("", composed(text)).replace("_", " ").casefold().split())
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """Return the words of a person's name, sorted, without case and punctuation.
+
+    Examples
+    --------
+    >>> name_words("O'Example, Ada") == name_words("Ada OExample")
+    True
+    """
+    return tuple(sorted(re.findall(r"\w+", platform_key(name))))
+
+
+def question_named(text: str, known: Iterable[str]) -> str | None:
+    """Return which of the questions that there are is meant, or None.
+
+    A question has its name, and what students read above it.
+
+    Examples
+    --------
+    >>> [question_named(text, ["q1", "q10"]) for text in ("Question 1", "Q1", "1", "q10", "q2")]
+    ['q1', 'q1', 'q1', 'q10', None]
+    """
+    by_name = {name.casefold(): name for name in known}
+    text = text.strip().casefold()
+    numbered = NUMBERED.fullmatch(text)
+    return by_name.get(text) or (by_name.get(f"q{int(numbered[1])}") if numbered else None)
+
+
+def questions_named(text: str) -> list[str]:
+    """Return what stands for a question each, in a list with spaces or commas between.
+
+    Examples
+    --------
+    >>> questions_named("q1, Question 2 3"), questions_named("all")
+    (['q1', 'Question 2', '3'], ['all'])
+    """
+    return re.findall(r"question\s+\d+|[^\s,;]+", text, re.IGNORECASE)
 
 
 def is_safe_name(text: str) -> bool:

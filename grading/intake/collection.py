@@ -23,10 +23,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from grading.intake.roster import Roster, name_words
+from grading.intake.roster import UNMATCHED, Roster
 from grading.intake.sources import NOTEBOOK, File, Folder, Zip
 from grading.late import Receipt
-from grading.names import composed, is_safe_name, safe_name, shown
+from grading.names import composed, is_safe_name, name_words, safe_name, shown
 from grading.results import Student, Submission
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from grading.intake.sources import Reader
     from grading.results import Status
 
-__all__ = ["OF_GROUP", "Collection", "collect", "safe_name"]
+__all__ = ["OF_GROUP", "UNMATCHED", "Collection", "collect", "safe_name"]
 
 CANVAS = re.compile(
     r"(?:_|^(?=anon_))(?=(?P<user>[0-9]+|anon_[A-Za-z0-9]+)_(?P<serial>[0-9]+)_(?P<base>.+)$)"
@@ -51,8 +51,6 @@ ANONYMOUS = "participant"
 MOST_ASIDE = 19
 """Files that are no notebooks, of which each has a line of its own."""
 OF_GROUP = "the notebook of the group came from"
-UNMATCHED = "unmatched~"
-"""Begins the identifier of whom the roster does not list; no roster can have one like it."""
 
 
 @dataclass(frozen=True)

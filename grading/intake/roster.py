@@ -5,11 +5,12 @@ One's own has the columns ``student_id`` (the identifier from which the personal
 ``also`` (further identifiers that a student may have typed or a folder may be called, separated by
 spaces), ``group``, and ``submitted`` (when the notebook came).
 
-Three exports are taken as they are, in English:
+Three exports are taken as they are, those of Moodle in English, German or French:
 
 - the gradebook of Canvas (``lib/gradebook_exporter.rb`` of canvas-lms). It begins with Student, or
-  with LastName and FirstName, then ID, SIS User ID, SIS Login ID and Section. Before the students
-  come rows of hidden columns and of Points Possible, and last comes a student for tests;
+  with LastName and FirstName, then ID, SIS User ID unless those are left out, SIS Login ID and
+  Section. Before the students come rows of hidden columns and of Points Possible, of which the
+  first can be too long, and last comes a student for tests;
 - the grading worksheet of a Moodle assignment (``mod/assign/gradingtable.php`` of moodle), with
   Identifier, Full name, Last modified (submission) and what the site shows of identities;
 - the participants of a Moodle course (``user/action_redir.php``), with First name, Last name and
@@ -20,22 +21,29 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from grading.intake.csv_file import read_rows, wrong
-from grading.names import composed, is_safe_name, shown
+from grading.intake.times import read_time
+from grading.names import composed, name_words, platform_key, safe_name, shown
 from grading.results import Student
 from grading.settings import Settings, in_utc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
     from pathlib import Path
 
 COLUMNS = ("student_id", "lms_id", "name")
 OPTIONAL = ("also", "group", "submitted")
-PARTICIPANT = re.compile(r"\D*\s([0-9]+)")
+PARTICIPANT = re.compile(r"(?:\D*\s|Participant|Teilnehmer/in)([0-9]+)")
+"""``hiddenuser`` of Moodle's language packs, some of which have no space behind it."""
+LONGEST_ID = 128
+"""What nbgrader's gradebook has room for."""
+UNMATCHED = "unmatched~"
+"""Begins the identifier of whom the roster does not list; no roster can have one like it."""
 
 CANVAS_IDS = ("SIS User ID", "SIS Login ID")
 MOODLE_IDS = ("ID number", "Username", "Email address")
@@ -45,8 +53,30 @@ CANVAS_TESTER = re.compile(r"[0-9a-f]{40}|")
 """What Canvas gives the student for tests as a login."""
 
 WORKSHEET_TIME = "Last modified (submission)"
-TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M")
-"""How Moodle writes a time in English: ``strftimedaydatetime`` of its language packs."""
+MOODLE_TITLES = {
+    "Identifier": ("ID", "Identifiant"),
+    "Full name": (
+        *("User full name", "Vollständiger Name"),
+        *("Nom complet", "Nom complet de l'utilisateur"),
+    ),
+    "First name": ("Vorname", "Prénom"),
+    "Last name": ("Surname", "Nachname", "Nom de famille", "Nom"),
+    "ID number": ("ID-Nummer", "Numéro d'identification"),
+    "Username": ("Anmeldename", "Nom d'utilisateur"),
+    "Email address": ("E-Mail-Adresse", "Adresse de courriel"),
+    "Group": ("Gruppe", "Groupe"),
+    "Groups": ("Gruppen", "Groupes"),
+    "Grade": ("Bewertung", "Note"),
+    "Maximum grade": ("Bestwertung", "Beste Bewertung", "Note maximale"),
+    WORKSHEET_TIME: ("Zuletzt geändert (Abgabe)", "Dernière modification (travail remis)"),
+}
+"""The columns of Moodle's tables in English, as its newer versions write them, and elsewhere."""
+NO_GROUP = {
+    *("default group", "standard-gruppe", "standardgruppe", "groupe par défaut"),
+    *("kein mitglied einer gruppe.", "membre d'aucun groupe ;", "mitglied in mehreren gruppen."),
+    *("membre de plusieurs groupes ;",),
+}
+"""How Moodle begins to say that somebody is in no group, or in several."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +85,7 @@ class Sheet:
 
     platform: str  # ``Canvas`` or ``Moodle``
     header: list[str]
+    columns: dict[str, int]  # where each column is, by its title in English
     rows: list[tuple[list[str], str | None]]  # the cells, and whose they are
 
 
@@ -79,6 +110,7 @@ class _File:
     path: Path
     platform: str  # empty for one's own
     header: list[str]
+    columns: dict[str, int]  # where each column is, of Moodle's by its title in English
     entries: list[_Entry]
     others: dict[int, list[str]]  # lines that are nobody's
 
@@ -99,6 +131,7 @@ class Roster:
         self._students: list[Student] = []
         self._ids: dict[str, Student] = {}
         self._folded: dict[str, Student] = {}
+        self._rewritten: defaultdict[str, set[Student]] = defaultdict(set)
         self._lms: dict[str, Student] = {}
         self._participants: defaultdict[str, list[Student]] = defaultdict(list)
         self._names: defaultdict[tuple[str, ...], list[Student]] = defaultdict(list)
@@ -106,6 +139,8 @@ class Roster:
         self._members: defaultdict[str, list[Student]] = defaultdict(list)
         self.submitted: dict[str, datetime] = {}
         """When something came, in UTC, where the file says it."""
+        self.notes: list[str] = []
+        """What the file says of one student and cannot be read."""
         self.sheet: Sheet | None = None
         """The table of the platform, if the file is one."""
         for student in students:
@@ -113,13 +148,17 @@ class Roster:
 
     def add(self, student: Student, group: str = "") -> None:
         """Enter one more student, in a group if any; ValueError says why that fails."""
-        if not is_safe_name(student.student_id):
-            if not student.student_id:
-                raise ValueError("student_id is empty; every student needs one")
+        if not student.student_id:
+            raise ValueError("student_id is empty; every student needs one")
+        if not student.student_id.isprintable() or student.student_id.startswith(UNMATCHED):
             raise ValueError(
-                f"student_id {shown(student.student_id)!r} cannot be the name of a folder; wanted "
-                "at most 100 letters, digits and _ . @ + -, first a letter or a digit, last not a "
-                "dot"
+                f"student_id {shown(student.student_id)!r} cannot be anybody's; wanted are "
+                f"characters that can be seen, and another beginning than {UNMATCHED}"
+            )
+        if len(student.student_id) > LONGEST_ID:
+            raise ValueError(
+                f"student_id {shown(student.student_id, 40)!r} has {len(student.student_id)} "
+                f"characters; wanted at most {LONGEST_ID}"
             )
         if student.lms_id and student.lms_id in self._lms:
             raise ValueError(
@@ -139,7 +178,7 @@ class Roster:
             self._names[words].append(student)
         if group:
             self._groups[student.student_id] = group
-            self._members[composed(group).casefold()].append(student)
+            self._members[platform_key(group)].append(student)
 
     def _claim(self, column: str, identifier: str, student: Student) -> None:
         """Let one identifier, in any case of its letters, mean this student only."""
@@ -151,6 +190,8 @@ class Roster:
             )
         self._ids[identifier] = student
         self._folded[identifier.casefold()] = student
+        for key in _rewritings(identifier):
+            self._rewritten[key].add(student)
 
     def __iter__(self) -> Iterator[Student]:
         """Iterate over the students in the order of the file."""
@@ -161,9 +202,16 @@ class Roster:
         return len(self._students)
 
     def by_id(self, identifier: str) -> Student | None:
-        """Return whose student_id or further identifier this is, in whatever case."""
+        """Return whose student_id or further identifier this is, in whatever case.
+
+        A folder may be called after what `safe_name` or a platform makes of it.
+        """
         identifier = composed(identifier.strip())
-        return self._ids.get(identifier) or self._folded.get(identifier.casefold())
+        exact = self._ids.get(identifier) or self._folded.get(identifier.casefold())
+        if exact is not None:
+            return exact
+        found = set().union(*(self._rewritten.get(key, ()) for key in _rewritings(identifier)))
+        return found.pop() if len(found) == 1 else None
 
     def by_lms_id(self, lms_id: str) -> Student | None:
         """Return whose lms_id this is.
@@ -182,7 +230,7 @@ class Roster:
 
     def members(self, group: str) -> list[Student]:
         """Return who is in a group of this name, in the order of the file."""
-        return list(self._members.get(composed(group).casefold(), []))
+        return list(self._members.get(platform_key(group), [])) if platform_key(group) else []
 
     def partners(self, student_id: str) -> list[str]:
         """Return the student_ids of everybody in a student's group, or of the student alone."""
@@ -191,19 +239,17 @@ class Roster:
 
     def by_name(self, name: str) -> Student | None:
         """Return who is called so, the words in any order, if that is one person only."""
-        found = self._names.get(name_words(name), [])
+        found = self.all_called(name)
         return found[0] if len(found) == 1 else None
 
+    def all_called(self, name: str) -> list[Student]:
+        """Return everybody who is called so, the words in any order."""
+        return list(self._names.get(name_words(name), []))
 
-def name_words(name: str) -> tuple[str, ...]:
-    """Return the words of a person's name, sorted, without case and punctuation.
 
-    Examples
-    --------
-    >>> name_words("Example, Ada") == name_words("Ada Example")
-    True
-    """
-    return tuple(sorted(re.findall(r"\w+", composed(name).casefold())))
+def _rewritings(identifier: str) -> set[str]:
+    """Return what a folder of this identifier may be called, without case."""
+    return {safe_name(identifier).casefold(), platform_key(identifier)} - {""}
 
 
 def _participant(lms_id: str) -> str:
@@ -222,16 +268,29 @@ def read_roster(path: Path, settings: Settings = Settings()) -> Roster:  # noqa:
     the line, what came and what is wanted.
     """
     file = _read(path)
-    column = _identifier(file, settings)
-    place = file.header.index(column)
+    columns = _identifiers(file, settings)
     roster = Roster([])
     whose: dict[int, str | None] = dict.fromkeys(file.others)
     for entry in file.entries:
+        column = next((each for each in columns if _cell(file, entry, each)), None)
+        if column is None and file.platform:
+            roster.notes.append(
+                f"{path.name}, line {entry.line}: {' and '.join(columns)} of "
+                f"{shown(entry.name) or 'somebody'} are empty; what came from this student waits"
+            )
+            whose[entry.line] = None
+            continue
+        column = column or columns[0]
         try:
-            student = _student(entry, place, column)
+            student = _student(file, entry, column)
             roster.add(student, entry.group)
         except ValueError as error:
             raise wrong(path, entry.line, str(error)) from None
+        if column != columns[0]:
+            roster.notes.append(
+                f"{path.name}, line {entry.line}: {columns[0]} of {shown(entry.name)} is empty; "
+                f"{column} identifies this student, {student.student_id}"
+            )
         whose[entry.line] = student.student_id
         _note_time(roster, student, file, entry, settings)
     if file.platform:
@@ -277,7 +336,7 @@ def with_numbers(course: Roster, path: Path, settings: Settings) -> tuple[Roster
             _note_time(roster, student, file, entry, settings)
     if file.platform:
         roster.sheet = _sheet(file, whose)
-    return roster, notes
+    return roster, [*notes, *roster.notes]
 
 
 def _known(course: Roster, entry: _Entry) -> Student | None:
@@ -291,7 +350,8 @@ def _known(course: Roster, entry: _Entry) -> Student | None:
 def _sheet(file: _File, whose: dict[int, str | None]) -> Sheet:
     """Return a platform's table with whose each line is."""
     cells = file.others | {entry.line: entry.cells for entry in file.entries}
-    return Sheet(file.platform, file.header, [(cells[line], whose[line]) for line in sorted(cells)])
+    rows = [(cells[line], whose[line]) for line in sorted(cells)]
+    return Sheet(file.platform, file.header, file.columns, rows)
 
 
 def _read(path: Path) -> _File:
@@ -299,40 +359,76 @@ def _read(path: Path) -> _File:
     rows = read_rows(path)
     first, header = next(rows, (1, []))
     header = [name.strip() for name in header]
-    platform, take = _form(path, first, header)
+    platform = _platform(header)
+    columns = _columns(path, first, header, platform)
     entries, others = [], {}
     for line, row in rows:
         if not any(cell.strip() for cell in row):
             continue
-        if len(row) != len(header):
-            raise wrong(path, line, f"{len(row)} cells came; wanted {len(header)}, as in line 1")
-        entry = take(line, row)
+        entry = TAKE[platform](line, row, columns)
         if entry is None:
-            others[line] = row
+            others[line] = [*row, *[""] * len(header)][: len(header)]
+        elif len(row) != len(header):
+            raise wrong(path, line, f"{len(row)} cells came; wanted {len(header)}, as in line 1")
         else:
             entries.append(entry)
     if not entries:
         raise wrong(path, first, "no student came; wanted at least one line below the header")
-    return _File(path, platform, header, entries, others)
+    return _File(path, platform, header, columns, entries, others)
 
 
-def _form(
-    path: Path, line: int, header: list[str]
-) -> tuple[str, Callable[[int, list[str]], _Entry | None]]:
-    """Return whose form a table has, and what takes a line of it."""
+def _platform(header: list[str]) -> str:
+    """Return whose form a table has, or nothing for one's own."""
     named = set(header)
-    if not {name.casefold() for name in header} & {"student_id", "lms_id"}:
-        if {"ID", "Section"} <= named and named & {"Student", "LastName"}:
-            return "Canvas", lambda line, row: _canvas_entry(line, row, header)
-        if "Identifier" in named or {"First name", "Full name"} & named:
-            return "Moodle", lambda line, row: _moodle_entry(line, row, header)
-    places = _places(path, line, header)
-    return "", lambda line, row: _own_entry(line, row, places)
+    if {name.casefold() for name in header} & {"student_id", "lms_id"}:
+        return ""
+    if "ID" in named and named & {"Student", "LastName"} and named & {"Section", *CANVAS_IDS}:
+        return "Canvas"
+    known = {english for each in header if (english := _in_english(each))}
+    return "Moodle" if known & {"Identifier", "Full name", "First name"} else ""
 
 
-def _own_entry(line: int, row: list[str], places: dict[str, int]) -> _Entry:
+def _in_english(title: str) -> str:
+    """Return what a column of Moodle's is called in English, or nothing.
+
+    Examples
+    --------
+    >>> _in_english("Maximum Grade"), _in_english("Numéro d’identification")
+    ('Maximum grade', 'ID number')
+    """
+    title = _plain(title)
+    return next(
+        (
+            english
+            for english, others in MOODLE_TITLES.items()
+            if title in (_plain(english), *map(_plain, others))
+        ),
+        "",
+    )
+
+
+def _plain(text: str) -> str:
+    """Return a text without case and with apostrophes of one kind."""
+    return composed(text).replace("\u2019", "'").strip().casefold()
+
+
+def _columns(path: Path, line: int, header: list[str], platform: str) -> dict[str, int]:
+    """Return where each column is; the first of a name counts."""
+    if not platform:
+        return _places(path, line, header)
+    names = [_in_english(title) or title for title in header] if platform == "Moodle" else header
+    return {name: place for place, name in reversed(list(enumerate(names)))}
+
+
+def _cells(row: list[str], columns: dict[str, int]) -> defaultdict[str, str]:
+    """Return the cells of a line by their columns."""
+    named = {name: row[place] for name, place in columns.items() if place < len(row)}
+    return defaultdict(str, named)
+
+
+def _own_entry(line: int, row: list[str], columns: dict[str, int]) -> _Entry:
     """Return what a line of one's own table says."""
-    cells = defaultdict(str, {name: row[place] for name, place in places.items()})
+    cells = _cells(row, columns)
     return _Entry(
         line,
         row,
@@ -345,11 +441,11 @@ def _own_entry(line: int, row: list[str], places: dict[str, int]) -> _Entry:
     )
 
 
-def _canvas_entry(line: int, row: list[str], header: list[str]) -> _Entry | None:
+def _canvas_entry(line: int, row: list[str], columns: dict[str, int]) -> _Entry | None:
     """Return what a line of Canvas's gradebook says, or None where it is no student's."""
-    cells = defaultdict(str, zip(header, row, strict=True))
+    cells = _cells(row, columns)
     name = cells["Student"] or f"{cells['FirstName']} {cells['LastName']}".strip()
-    ids = {column: cells[column].strip() for column in CANVAS_IDS if column in header}
+    ids = {column: cells[column].strip() for column in CANVAS_IDS if column in columns}
     if not cells["ID"].strip():  # hidden columns, and Points Possible
         return None
     if _is_tester(name, ids) and CANVAS_TESTER.fullmatch(ids.get("SIS Login ID", "")):
@@ -363,52 +459,62 @@ def _is_tester(name: str, ids: dict[str, str]) -> bool:
     return name_words(name) == ("student", "test") and not ids.get("SIS User ID")
 
 
-def _moodle_entry(line: int, row: list[str], header: list[str]) -> _Entry:
+def _moodle_entry(line: int, row: list[str], columns: dict[str, int]) -> _Entry:
     """Return what a line of Moodle's worksheet, or of its participants, says."""
-    cells = defaultdict(str, zip(header, row, strict=True))
-    last = cells["Last name"] or cells["Surname"]
-    name = cells["Full name"] or f"{cells['First name']} {last}".strip()
-    ids = {column: cells[column].strip() for column in MOODLE_IDS if column in header}
+    cells = _cells(row, columns)
+    name = cells["Full name"] or f"{cells['First name']} {cells['Last name']}".strip()
+    ids = {column: cells[column].strip() for column in MOODLE_IDS if column in columns}
     group = cells["Group"] or cells["Groups"] or cells["group"]
     submitted = cells[WORKSHEET_TIME].strip().removeprefix("-")
     # who is in several groups has none that a notebook could count for, and who is in none is in
     # what Moodle calls a group all the same
-    group = "" if "," in group or group.strip() == "Default group" else shown(group)
+    none = "," in group or _plain(group).startswith(tuple(NO_GROUP))
+    group = "" if none else shown(group)
     return _Entry(line, row, ids, cells["Identifier"], name, group=group, submitted=submitted)
 
 
-def _identifier(file: _File, settings: Settings) -> str:
-    """Return the column that says who somebody is, and leave Canvas's student for tests out."""
+TAKE: dict[str, Callable[[int, list[str], dict[str, int]], _Entry | None]] = {
+    "": _own_entry,
+    "Canvas": _canvas_entry,
+    "Moodle": _moodle_entry,
+}
+"""What takes a line of a table, by whose form the table has."""
+
+
+def _cell(file: _File, entry: _Entry, column: str) -> str:
+    """Return what a line has in a column."""
+    return entry.cells[file.columns[column]].strip()
+
+
+def _identifiers(file: _File, settings: Settings) -> list[str]:
+    """Return the columns that say who somebody is, the best one first.
+
+    Canvas's student for tests is left out, as is whom no column identifies.
+    """
     if not file.platform:
-        return next(name for name in file.header if name.casefold() == "student_id")
-    if wanted := settings.student_id:
-        if wanted not in file.header:
-            columns = ", ".join(file.header)
-            raise wrong(
-                file.path, 1, f"no column {wanted!r}, student_id of course.toml; got {columns}"
-            )
-        return wanted
-    for column in file.entries[0].ids:
-        empty = [entry for entry in file.entries if not entry.ids[column]]
-        testers = [entry for entry in empty if _is_tester(entry.name, entry.ids)]
-        if file.platform == "Canvas" and 0 < len(testers) == len(empty) < len(file.entries):
-            for entry in testers:
-                file.entries.remove(entry)
-                file.others[entry.line] = entry.cells
-            return column
-        if not empty:
-            return column
-        if len(empty) < len(file.entries):
-            name = shown(empty[0].name) or "somebody"
-            raise wrong(
-                file.path,
-                empty[0].line,
-                f"{column} of {name} is empty, and others have one; fill it in, or say in "
-                "course.toml which "
-                'column identifies everybody, as student_id = "..."',
-            )
-    wanted = " or ".join(CANVAS_IDS if file.platform == "Canvas" else MOODLE_IDS)
-    raise wrong(file.path, 1, f"nothing identifies the students; wanted a column {wanted}")
+        return ["student_id"]
+    known = list(file.entries[0].ids)
+    wanted = settings.student_id or ""
+    if file.platform == "Moodle":
+        wanted = _in_english(wanted) or wanted
+    if wanted and wanted not in file.columns:
+        columns = ", ".join(file.header)
+        raise wrong(
+            file.path,
+            1,
+            f"no column {settings.student_id!r}, student_id of course.toml; got {columns}",
+        )
+    filled = [each for each in known if any(entry.ids[each] for entry in file.entries)]
+    columns = list(dict.fromkeys(filter(None, [wanted, *filled])))
+    if not columns:
+        names = " or ".join(CANVAS_IDS if file.platform == "Canvas" else MOODLE_IDS)
+        raise wrong(file.path, 1, f"nothing identifies the students; wanted a column {names}")
+    for entry in list(file.entries):
+        tests = file.platform == "Canvas" and _is_tester(entry.name, entry.ids)
+        if tests and not _cell(file, entry, columns[0]) and len(file.entries) > 1:
+            file.entries.remove(entry)
+            file.others[entry.line] = entry.cells
+    return columns
 
 
 def _note_time(
@@ -417,10 +523,15 @@ def _note_time(
     """Write down when something came, where that can matter."""
     if not entry.submitted or not settings.has_due:
         return
-    time = _time(entry.submitted)
+    time = read_time(entry.submitted, settings.timezone)
     if time is None:
         wanted = "such as Friday, 20 November 2026, 11:59 PM, or 2026-11-20 23:59"
-        raise wrong(file.path, entry.line, f"{shown(entry.submitted)} came; wanted a time {wanted}")
+        roster.notes.append(
+            f"{file.path.name}, line {entry.line}: when {student.student_id} handed in cannot be "
+            f"read; {shown(entry.submitted)} came, wanted a time {wanted}, or one under submitted "
+            "in course.toml"
+        )
+        return
     if time.tzinfo is None and settings.timezone is None:
         raise wrong(
             file.path,
@@ -428,25 +539,6 @@ def _note_time(
             f"{shown(entry.submitted)} came, in no time zone; say timezone in course.toml",
         )
     roster.submitted[student.student_id] = in_utc(time, settings.timezone)
-
-
-def _time(text: str) -> datetime | None:
-    """Return a time as people or as Moodle write it, or None.
-
-    Examples
-    --------
-    >>> _time("Friday, 20 November 2026, 11:59 PM") == _time("2026-11-20 23:59")
-    True
-    """
-    for form in TIMES:
-        try:
-            return datetime.strptime(text, form)  # noqa: DTZ007, the zone is the course's
-        except ValueError:
-            continue
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def _places(path: Path, line: int, header: list[str]) -> dict[str, int]:
@@ -462,9 +554,9 @@ def _places(path: Path, line: int, header: list[str]) -> dict[str, int]:
     return {name: names.index(name) for name in COLUMNS + OPTIONAL if name in names}
 
 
-def _student(entry: _Entry, place: int, column: str) -> Student:
-    """Return the student of one line, who is called as the column at a place says."""
-    own = composed(entry.cells[place].strip())
+def _student(file: _File, entry: _Entry, column: str) -> Student:
+    """Return the student of one line, who is called as a column says."""
+    own = composed(_cell(file, entry, column))
     others = [composed(each) for name, each in entry.ids.items() if name != column]
     return Student(
         student_id=own,
@@ -472,6 +564,6 @@ def _student(entry: _Entry, place: int, column: str) -> Student:
         name=shown(entry.name),
         also=(
             *(composed(each) for each in entry.also),
-            *(each for each in others if each not in ("", own) and " " not in each),
+            *(each for each in others if each not in ("", own)),
         ),
     )

@@ -32,6 +32,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 LONGEST = 2000
 DIGITS = 4
 MOODLE_PREFIX = "Participant "
+CANVAS_OWN = ("ID", "SIS User ID", "SIS Login ID", "Integration ID", "Root Account", "Section")
+"""The columns of Canvas's export that say who somebody is, in its order."""
 NUMBER = re.compile(r"\s*\([0-9]+\)\s*$")
 STUDENT_ID = attrgetter("student.student_id")
 
@@ -217,7 +219,7 @@ def write_moodle(
     already is replaced only if the box for records modified more recently in Moodle is ticked. A
     column Feedback comments is left out: its empty cells would erase the comments in Moodle.
     """
-    if sheet is not None and "Grade" in sheet.header:
+    if sheet is not None and "Grade" in sheet.columns:
         return _write_moodle_sheet(path, list(results), roster, sheet)
     head = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade"]
     head += ["Grade can be changed", "Last modified (submission)", "Last modified (grade)"]
@@ -268,7 +270,7 @@ def _write_canvas_sheet(
     """Write grades into Canvas's own rows."""
     listed, left = _on_roster(results, roster)
     by_id = {student.student_id: result for student, result in listed}
-    wide = sheet.header.index("Section") + 1
+    wide = 1 + max(sheet.columns[each] for each in CANVAS_OWN if each in sheet.columns)
     place = None if column is None else sheet.header.index(column)
     maximum = _number(max((result.maximum for result in results), default=0.0))
     rows = [[*sheet.header[:wide], column or plain_text(name)]]
@@ -298,8 +300,8 @@ def _write_moodle_sheet(
         for student, result in listed
         if student.student_id not in named and _grade(result)
     ]
-    rows, grade = [sheet.header], sheet.header.index("Grade")
-    most = sheet.header.index("Maximum grade") if "Maximum grade" in sheet.header else None
+    rows, grade = [sheet.header], sheet.columns["Grade"]
+    most = sheet.columns.get("Maximum grade")
     maxima = set()
     for cells, student in sheet.rows:
         row = [_kept(cell) for cell in cells]
