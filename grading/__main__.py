@@ -113,6 +113,12 @@ def _needed(given: argparse.Namespace, name: str) -> str:
     return value
 
 
+def _listed(text: str) -> list[str]:
+    """Return students of a list with spaces between, or with commas where a number has spaces."""
+    parts = text.split(",") if "," in text else text.split()
+    return [part.strip() for part in parts if part.strip()]
+
+
 def _whole(name: str, text: str | None) -> int | None:
     """Return a whole number, if there is one."""
     if text is None:
@@ -124,6 +130,7 @@ def _whole(name: str, text: str | None) -> int | None:
 
 def _grade(given: argparse.Namespace, _: list[str]) -> int:
     """Mark submissions."""
+    from grading.names import questions_named
     from grading.sandbox import sandbox
 
     if given.unsafe_no_sandbox and not given.dry_run:
@@ -140,8 +147,8 @@ def _grade(given: argparse.Namespace, _: list[str]) -> int:
         assignment=given.assignment,
         workers=_whole("WORKERS", given.workers),
         scheduler=given.scheduler,
-        accepted=frozenset(given.accept.split()),
-        remark=frozenset(given.remark.split()),
+        accepted=frozenset(_listed(given.accept)),
+        remark=frozenset(questions_named(given.remark)),
         unsafe=given.unsafe_no_sandbox,
     )
     if given.dry_run:

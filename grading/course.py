@@ -19,7 +19,7 @@ from grading.intake.collection import Collection, collect
 from grading.intake.roster import Roster
 from grading.marking import distribute
 from grading.marking.submission import Conditions, mark
-from grading.memory import Memory, check_questions
+from grading.memory import Memory, chosen_questions
 from grading.names import safe_name
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
 from grading.regrades import read_requests
@@ -69,8 +69,9 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         raise ValueError(f"WORKERS must be at least 1; got {order.workers}")
     sandbox.prepare(unsafe=order.unsafe)
     known = wanted(order.source, order.assignment)
-    check_questions(order.remark, known)
+    remark = chosen_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
+    order = replace(order, remark=remark, accepted=course.named(order.accepted))
     requests = read_requests(order.out)
     url = database(order.out, order.database)
     collection = _collected(order, course, tuple(known), url)
@@ -276,7 +277,7 @@ def _page(out: Path, problem_set: ProblemSet, result: Result) -> str:
         reason = result.message if status == "invalid" else ""
         return feedback.page(problem_set, student, status, reason, (), result.marks, ())
     holder = result.shared_by or student.student_id
-    ran = out / "autograded" / holder / result.assignment / f"{result.assignment}.ipynb"
+    ran = autograded.place(out, holder, result.assignment)
     if not ran.exists():  # the gradebook was filled from another folder
         return ""
     cells, notes = autograded.read(ran.read_text(encoding="utf-8"))

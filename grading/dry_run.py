@@ -11,7 +11,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from grading.intake.collection import OF_GROUP, Collection, collect
 from grading.intake.normalize import Invalid, normalize
 from grading.late import lateness
 from grading.marking.submission import doubt_about_identity
-from grading.memory import Memory, check_questions
+from grading.memory import Memory, chosen_questions
 from grading.names import shown
 
 if TYPE_CHECKING:
@@ -64,8 +64,9 @@ class _Preview:
 def dry_run(order: Order) -> str:
     """Return what `course.grade` would do with the same order."""
     known = wanted(order.source, order.assignment)
-    check_questions(order.remark, known)
+    remark = chosen_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
+    order = replace(order, remark=remark, accepted=course.named(order.accepted))
     with _copied(order) as book:
         special = course.special(book, order.accepted)
         collection = collect(order.submissions, course.roster, tuple(known), special)

@@ -15,7 +15,7 @@ from grading.reports.outcomes import outcomes
 from grading.settings import FILE, Settings, read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from grading.results import Result
@@ -34,6 +34,11 @@ class Enrolment:
     def of(self, assignment: str) -> Roster | None:
         """Return the students with what a platform calls them in a problem set."""
         return self.rosters.get(assignment, self.roster)
+
+    def named(self, students: Iterable[str]) -> frozenset[str]:
+        """Return students by their identifiers of the roster; others stay as they came."""
+        found = {each: self.roster and self.roster.by_id(each) for each in students}
+        return frozenset(each.student_id if each else name for name, each in found.items())
 
     def sheets(self, assignment: str) -> list[Sheet]:
         """Return the tables of platforms that have a column or a line for a problem set."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from grading.intake.collection import OF_GROUP
 from grading.marking.submission import DIGEST, digest
-from grading.names import shown
+from grading.names import question_named, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -122,9 +122,13 @@ class Memory:
         return (student, content) in known
 
 
-def check_questions(remark: frozenset[str], sets: Mapping[str, ProblemSet]) -> None:
-    """Refuse to mark questions anew that there are not."""
+def chosen_questions(remark: frozenset[str], sets: Mapping[str, ProblemSet]) -> frozenset[str]:
+    """Return the names of the questions to mark anew, of which there must be such."""
     names = {question.name for each in sets.values() for question in each.questions}
-    if unknown := remark - names - {ALL}:
+    found = {
+        each: ALL if each.casefold() == ALL else question_named(each, names) for each in remark
+    }
+    if unknown := [each for each, name in found.items() if name is None]:
         listed = ", ".join(sorted(names))
         raise ValueError(f"REMARK must be {ALL}, or some of {listed}; got {min(unknown)}")
+    return frozenset(name for name in found.values() if name is not None)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from book.files import atomic_write
 from grading.intake.csv_file import read_rows, separator, wrong
-from grading.names import shown
+from grading.names import question_named, shown
 from grading.reports.tables import plain_text
 
 if TYPE_CHECKING:
@@ -164,10 +164,11 @@ def _assignment(name: str, sets: Mapping[str, ProblemSet]) -> str:
 def _mark(question: str, result: Result) -> Mark:
     """Return the mark that a line is about."""
     by_name = {mark.question: mark for mark in result.marks}
-    if question not in by_name:
+    name = question_named(question, by_name)
+    if name is None:
         got = shown(question) or "nothing"
         raise ValueError(f"question must be one of {', '.join(by_name)}; got {got}")
-    return by_name[question]
+    return by_name[name]
 
 
 def _points(text: str, mark: Mark) -> float | None:

@@ -5,14 +5,28 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from grading.names import safe_name
 from grading.reports.feedback import ShownCell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from grading.problem_set import ProblemSet
 
 OURS = "grading"
+
+
+def place(out: Path, student_id: str, assignment: str) -> Path:
+    """Return where the notebook of a student is in a course folder.
+
+    Examples
+    --------
+    >>> from pathlib import PurePosixPath
+    >>> print(place(PurePosixPath("out"), "2024/17", "one"))
+    out/autograded/2024%2F17/one/one.ipynb
+    """
+    return out / "autograded" / safe_name(student_id) / assignment / f"{assignment}.ipynb"
 
 
 def notebook(problem_set: ProblemSet, shown: Sequence[ShownCell], notes: Sequence[str]) -> str:

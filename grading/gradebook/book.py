@@ -22,7 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from book.files import atomic_write
-from grading.gradebook import decisions, receipts
+from grading.gradebook import autograded, decisions, receipts
 from grading.gradebook.database import (
     ASSIGNMENT,
     CELL,
@@ -335,12 +335,11 @@ class Book:
 def write_autograded(out: Path, result: Result) -> Path:
     """Write a notebook as it ran to where formgrader looks for it, or take away an older one.
 
-    It is ``autograded/<student>/<assignment>/<assignment>.ipynb`` in the course folder. Raises
-    ValueError if the student or the problem set has a name that cannot be a folder's.
+    Its place is that of `autograded.place`. Raises ValueError if the problem set has a name that
+    cannot be a folder's.
     """
-    student = _folder_name("student_id", result.student.student_id)
     assignment = _folder_name("assignment", result.assignment)
-    path = out / "autograded" / student / assignment / f"{assignment}.ipynb"
+    path = autograded.place(out, result.student.student_id, assignment)
     if result.status == "graded" and result.notebook:
         atomic_write(path, result.notebook, mode=0o600)
     else:

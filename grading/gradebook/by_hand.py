@@ -39,6 +39,7 @@ from grading.gradebook.database import (
     SUBMITTED,
 )
 from grading.gradebook.scheme import Source, source
+from grading.names import platform_key
 from grading.problem_set import CHECK, ProblemSet, Question
 from grading.reports import feedback
 from grading.reports.feedback import GIVEN, Block, ShownCell
@@ -147,7 +148,8 @@ class Waiting(_Page):
         with self.connect() as connection:
             rows = connection.execute(_submissions(assignment, question)).all()
         if student := self.get_argument("student", ""):
-            rows = [row for row in rows if row.student_id.casefold() == student.casefold()]
+            wanted = platform_key(student)
+            rows = [row for row in rows if platform_key(row.student_id) == wanted]
             if not rows:
                 self.gone(f"No notebook of {student} has points for {question} of {assignment}.")
                 return
@@ -197,7 +199,7 @@ class Marking(_Page):
             source = self.source(name)
             question = _asked(source.problem_set, self.get_argument("question", ""))
             rows = connection.execute(_submissions(name, question.name)).all()
-        ran = Path(self.coursedir.root, "autograded", student.student_id, name, f"{name}.ipynb")
+        ran = autograded.place(Path(self.coursedir.root), student.student_id, name)
         if not ran.is_file():
             self.gone("The notebook as it ran is not in this folder: it was graded into another.")
             return

@@ -23,10 +23,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from grading.intake.roster import UNMATCHED, Roster
+from grading.intake.roster import LONGEST_ID, UNMATCHED, Roster
 from grading.intake.sources import NOTEBOOK, File, Folder, Zip
 from grading.late import Receipt
-from grading.names import composed, is_safe_name, name_words, safe_name, shown
+from grading.names import composed, name_words, safe_name, shown
 from grading.results import Student, Submission
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ STAMP = "timestamp.txt"
 ANONYMOUS = "participant"
 MOST_ASIDE = 19
 """Files that are no notebooks, of which each has a line of its own."""
+WAITS = "a notebook that may be this student's waits unmatched:"
+"""Begins the message of whom a notebook hints at that no roster or number gives to anybody."""
+PERHAPS = "nothing came under this name, and nobody knows whose this is:"
+"""Begins the message of whom nothing came, while a notebook waits that could be anybody's."""
+TYPED = re.compile(rb"""student_id\s*=\s*\\?["']([^"'\\\n]{1,128})""")
+"""What a notebook, as bytes of JSON, says of who wrote it; it is believed in nothing."""
 OF_GROUP = "the notebook of the group came from"
 
 
@@ -229,6 +235,9 @@ class _Planner:
         self.aside: list[str] = []  # files that are no notebooks
         self.notebooks: defaultdict[str, list[_Found]] = defaultdict(list)
         self.others: defaultdict[str, list[_Found]] = defaultdict(list)
+        # who may have written what waits unmatched, by problem set, with where it is; nobody
+        # where nothing hints at anybody
+        self.hints: defaultdict[str, list[tuple[set[str], str]]] = defaultdict(list)
         # Moodle calls its zip after the assignment
         by_name = self._named(composed(name))
         self.default = by_name[0] if len(by_name) == 1 else None
@@ -258,9 +267,28 @@ class _Planner:
                 self.notes.append(f"{file.origin}: not one of the problem sets asked for")
             else:
                 self.notebooks[found.student.student_id.casefold()].append(found)
+                self._note_hints(found)
         self.notes += self.aside[:MOST_ASIDE]
         if (more := len(self.aside) - MOST_ASIDE) > 0:
             self.notes.append(f"and {more} more files that are not notebooks")
+
+    def _note_hints(self, found: _Found) -> None:
+        """Remember who may have written a notebook that nobody's name fits."""
+        if self.roster is None or not found.student.student_id.startswith(UNMATCHED):
+            return
+        raw, _ = _content(found.file, self.read)
+        typed = {text.decode("utf-8", "replace") for text in TYPED.findall(raw or b"")}
+        for assignment in [found.assignment] if found.assignment else self.assignments.values():
+            roster = self._roster(assignment) or self.roster
+            near = [roster.by_id(each) for each in typed]
+            near += roster.members(found.claim.name)
+            near += [each for part in _parts(found.claim.name) for each in roster.all_called(part)]
+            if found.claim.platform:
+                near.append(roster.by_lms_id(found.claim.user))
+            if found.claim.platform == "Canvas":
+                near += roster.all_run_together(found.claim.name)
+            names = {each.student_id for each in near if each is not None}
+            self.hints[assignment].append((names, found.file.origin))
 
     def _is_nbgraders(self, path: tuple[str, ...]) -> bool:
         """Return whether a path is ``<student>/<assignment>/<notebook>``."""
@@ -346,7 +374,7 @@ class _Planner:
         if claim.platform == "Moodle":
             if assignment in self.special.groups and (group := roster.members(claim.name)):
                 return group[0], ""
-            return _match_moodle(claim, roster)
+            return _match_moodle(claim, roster, own=assignment in self.special.rosters)
         student = roster.by_id(claim.name)
         if student is None:
             return _stranger(claim), f"{shown(claim.name)} is not on the roster"
@@ -357,7 +385,7 @@ class _Planner:
         if claim.platform:
             what = f"{claim.platform} calls the student {shown(claim.user)}"
             return _stranger(claim), f"{what}; only a roster tells the student number"
-        if not is_safe_name(claim.name):
+        if not claim.name.isprintable() or len(claim.name) > LONGEST_ID:
             return _stranger(claim), f"{shown(claim.name)!r} cannot be a student number"
         return Student(claim.name, "", shown(claim.name)), ""
 
@@ -529,7 +557,10 @@ class _Planner:
         return [newest]
 
     def _missing(self, student: Student, assignment: str) -> _Planned:
-        """Return that somebody on the roster handed in nothing, or no notebook."""
+        """Return that somebody on the roster handed in nothing, or no notebook.
+
+        Whoever may have written a notebook that waits unmatched is not missing.
+        """
         others = self.others.get(student.student_id.casefold(), [])
         clear = [each for each in others if each.assignment == assignment]
         if clear:
@@ -537,9 +568,16 @@ class _Planner:
             what = f"no notebook was handed in, only {', '.join(names)}"
             receipt = self._receipt(student, assignment, clear)
             return _Planned(student, assignment, None, ("invalid", what), "; ".join(names), receipt)
-        what = "nothing was handed in"
+        hints = self.hints.get(assignment, [])
+        if waits := [origin for names, origin in hints if student.student_id in names]:
+            what = f"{WAITS} {', '.join(waits[:5])}"
+            return _Planned(student, assignment, None, ("needs-review", what), "")
         if unclear := [each.file.origin for each in others if each.assignment is None]:
             what = f"no notebook was handed in; perhaps {', '.join(unclear[:5])}"
+            return _Planned(student, assignment, None, ("needs-review", what), "; ".join(unclear))
+        what = "nothing was handed in"
+        if anybodys := [origin for names, origin in hints if not names]:
+            what = f"{PERHAPS} {', '.join(anybodys[:5])}"
         return _Planned(student, assignment, None, ("missing", what), "")
 
 
@@ -654,12 +692,20 @@ def _called(name: str) -> list[tuple[str, ...]]:
     >>> _called("Group A-Ada Example")
     [('a', 'ada', 'example', 'group'), ('ada', 'example')]
     """
+    return [name_words(part) for part in _parts(name)]
+
+
+def _parts(name: str) -> list[str]:
+    """Return a name without what may be a group before it, in all ways."""
     places = [0, *(match.end() for match in re.finditer("-", name))]
-    return [name_words(name[place:]) for place in places]
+    return [name[place:] for place in places]
 
 
-def _match_moodle(claim: _Claim, roster: Roster) -> tuple[Student, str]:
-    """Return whom Moodle means: the number counts only in one assignment, so the name must fit."""
+def _match_moodle(claim: _Claim, roster: Roster, *, own: bool) -> tuple[Student, str]:
+    """Return whom Moodle means: the number counts only in one assignment, so the name must fit.
+
+    A number of this assignment's `own` table decides, unless the name is somebody else's.
+    """
     student = roster.by_lms_id(claim.user)
     if student is None:
         student = roster.by_name(claim.name)
@@ -669,7 +715,13 @@ def _match_moodle(claim: _Claim, roster: Roster) -> tuple[Student, str]:
         return _stranger(claim), f"{what}; Moodle numbers participants anew in each assignment"
     prefix = name_words(re.sub(r"[0-9]+$", "", student.lms_id))
     expected = [name_words(student.name), prefix or (ANONYMOUS,), (ANONYMOUS,)]
-    if name_words(student.name) and not any(each in expected for each in _called(claim.name)):
-        what = f"lms_id {shown(claim.user)} is {student.name} on the roster"
-        return _stranger(claim), f"{what}, but Moodle says {shown(claim.name)}"
-    return student, ""
+    said = _called(claim.name)
+    if not name_words(student.name) or any(each in expected for each in said):
+        return student, ""
+    others = [each for name in _parts(claim.name) for each in roster.all_called(name)]
+    whole = set(expected[0])
+    is_longer = any(words and (whole <= set(words) or whole >= set(words)) for words in said)
+    if not others and (own or is_longer):
+        return student, ""
+    what = f"lms_id {shown(claim.user)} is {student.name} on the roster"
+    return _stranger(claim), f"{what}, but Moodle says {shown(claim.name)}"

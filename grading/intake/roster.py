@@ -135,6 +135,7 @@ class Roster:
         self._lms: dict[str, Student] = {}
         self._participants: defaultdict[str, list[Student]] = defaultdict(list)
         self._names: defaultdict[tuple[str, ...], list[Student]] = defaultdict(list)
+        self._together: defaultdict[str, list[Student]] = defaultdict(list)
         self._groups: dict[str, str] = {}
         self._members: defaultdict[str, list[Student]] = defaultdict(list)
         self.submitted: dict[str, datetime] = {}
@@ -176,6 +177,8 @@ class Roster:
             self._participants[_participant(student.lms_id)].append(student)
         if words := name_words(student.name):
             self._names[words].append(student)
+            for letters in _rotations(student.name):
+                self._together[letters].append(student)
         if group:
             self._groups[student.student_id] = group
             self._members[platform_key(group)].append(student)
@@ -245,6 +248,24 @@ class Roster:
     def all_called(self, name: str) -> list[Student]:
         """Return everybody who is called so, the words in any order."""
         return list(self._names.get(name_words(name), []))
+
+    def all_run_together(self, name: str) -> list[Student]:
+        """Return everybody who is called so, where blanks and punctuation are left out.
+
+        Canvas writes the last name first.
+        """
+        return list(self._together.get(_together(name), [])) if _together(name) else []
+
+
+def _together(name: str) -> str:
+    """Return the letters and digits of a name."""
+    return re.sub(r"[\W_]+", "", platform_key(name))
+
+
+def _rotations(name: str) -> set[str]:
+    """Return the letters of a name, begun at any of its words."""
+    words = re.findall(r"\w+", platform_key(name))
+    return {"".join(words[i:] + words[:i]) for i in range(len(words))}
 
 
 def _rewritings(identifier: str) -> set[str]:

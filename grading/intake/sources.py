@@ -35,7 +35,7 @@ COUNT_LIMIT = 200_000
 RATIO_LIMIT = 500
 """How many times smaller compressed than not, for what is larger than `RATIO_FLOOR`."""
 RATIO_FLOOR = 1_000_000
-TOO_LARGE = f"the file is larger than {FILE_LIMIT // 1_000_000} MB, even without its outputs"
+TOO_LARGE = f"the file is larger than {READ_LIMIT // 1_000_000} MB"
 NOTEBOOK = ".ipynb"
 IGNORED_FOLDERS = frozenset({"__MACOSX", ".ipynb_checkpoints", ".git", "__pycache__"})
 IGNORED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "timestamp.txt"})
@@ -72,25 +72,31 @@ def content(raw: bytes) -> Content:
     """Return what was read, or why it is no submission."""
     if not raw:
         return None, ("invalid", "the file is empty")
-    if len(raw) > FILE_LIMIT:
-        raw = _without_outputs(raw)
-    if len(raw) > FILE_LIMIT:
+    if len(raw) > READ_LIMIT:
         return None, ("invalid", TOO_LARGE)
-    return raw, None
+    if len(raw) <= FILE_LIMIT:
+        return raw, None
+    size = f"the file is larger than {FILE_LIMIT // 1_000_000} MB"
+    if raw.count(b"[") + raw.count(b"{") > PARTS_LIMIT:
+        return None, ("invalid", f"{size} and has more than {PARTS_LIMIT:,} parts")
+    smaller = _without_outputs(raw)
+    if smaller is None:
+        return None, ("invalid", f"{size} and cannot be read as a notebook")
+    if len(smaller) > FILE_LIMIT:
+        return None, ("invalid", f"{size}, even without its outputs")
+    return smaller, None
 
 
-def _without_outputs(raw: bytes) -> bytes:
-    """Return a notebook without what its cells showed; anything else as it came."""
-    if len(raw) > READ_LIMIT or raw.count(b"[") + raw.count(b"{") > PARTS_LIMIT:
-        return raw
+def _without_outputs(raw: bytes) -> bytes | None:
+    """Return a notebook without what its cells showed, or None where it is none."""
     try:
         document = json.loads(raw)
         sheets = [document, *document.get("worksheets", [])]
         for cell in [cell for sheet in sheets for cell in sheet.get("cells", [])]:
             cell["outputs"] = []
-        return json.dumps(document).encode()
+        return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
     except (ValueError, RecursionError, TypeError, AttributeError):
-        return raw
+        return None
 
 
 def check_amount(files: list[File], what: str) -> list[File]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from grading.intake.collection import PERHAPS
 from grading.late import Receipt, in_words, lateness
 from grading.names import shown
 
@@ -47,7 +48,8 @@ def outcomes(
 
 def _decided(result: Result, rules: Rules) -> float | None:
     """Return the points that count by ``course.toml``, if it says so."""
-    otherwise = rules.missing if result.status == "missing" else None
+    is_missing = result.status == "missing" and not result.message.startswith(PERHAPS)
+    otherwise = rules.missing if is_missing else None
     return rules.points.get(result.student.student_id, otherwise)
 
 

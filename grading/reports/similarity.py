@@ -29,9 +29,11 @@ from book.files import atomic_write
 from grading.gradebook import autograded
 from grading.gradebook.book import Book
 from grading.gradebook.database import DATABASE
+from grading.names import safe_name
 from grading.problem_set import SOURCE, problem_sets
 from grading.reports.feedback import ShownCell
 from grading.reports.pages import render, rows_as_csv
+from grading.results import Student
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -435,17 +437,17 @@ def report(out: Path, assignment: str | None = None, source: Path = SOURCE) -> l
 
 def read(out: Path, assignment: str) -> Iterator[Work]:
     """Give what students wrote, from their notebooks as they ran, with names from the gradebook."""
-    names: dict[str, str] = {}
+    people: dict[str, Student] = {}  # by what their folders are called
     if (out / DATABASE).exists():
         with Book(f"sqlite:///{out / DATABASE}") as book:
-            names = {
-                each.student.student_id: each.student.name for each in book.results(assignment)
-            }
+            students = (each.student for each in book.results(assignment))
+            people = {safe_name(each.student_id): each for each in students}
     for path in sorted((out / "autograded").glob(f"*/{assignment}/{assignment}.ipynb")):
         cells, _ = autograded.read(path.read_text(encoding="utf-8"))
         own = tuple(cell for cell in cells if cell.role in WRITTEN)
-        student = path.parent.parent.name
-        yield Work(student, own, names.get(student, ""))
+        folder = path.parent.parent.name
+        student = people.get(folder, Student(folder, "", ""))
+        yield Work(student.student_id, own, student.name)
 
 
 def _solutions(path: Path) -> Iterator[ShownCell]:

@@ -9,6 +9,7 @@ import pytest
 from grading import __main__ as command
 from grading.course import grade
 from grading.dry_run import dry_run
+from grading.intake.collection import PERHAPS
 from grading.marking import running
 from grading.sandbox import sandbox
 from tests.grading.test_command import Class, _idle, _tiny  # noqa: F401, fixtures
@@ -72,7 +73,7 @@ def test_it_says_who_is_matched_who_waits_and_why(
     assert waits[1].endswith("s8 is not on the roster")
     (invalid,) = section(said, "tiny, cannot be marked:")
     assert invalid.startswith("s3 (s3 Example): the file is not JSON")
-    assert section(said, "tiny, missing:") == ["s4 (s4 Example): nothing was handed in"]
+    assert section(said, "tiny, missing:") == [f"s4 (s4 Example): {PERHAPS} s8/tiny.ipynb"]
     late = section(said, "tiny, late, and what that would cost at most:")
     assert late == ["s1: handed in 11 h late: 1 point off"]
     assert "tiny: 5 students\n       1 would be marked\n" in said

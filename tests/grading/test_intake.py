@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grading.intake import collection as intake
 from grading.intake import sources as _sources
-from grading.intake.collection import collect, safe_name
+from grading.intake.collection import Special, collect, safe_name
 from grading.intake.roster import Roster
 from grading.results import Student
 
@@ -189,7 +189,9 @@ def test_without_a_roster_names_are_students(tmp_path):
     found = outcome(collect(path, None, ["ps1"]))
     assert found["s1", "ps1"].problem is None
     assert found["s9", "ps1"].student == Student("s9", "", "s9")
-    assert found["unmatched~a%20b", "ps1"].problem == (
+    assert found["a b", "ps1"].student == Student("a b", "", "a b")
+    path = folder(tmp_path / "other", {"a\nb.ipynb": b"c", "s1.ipynb": b"a"})
+    assert outcome(collect(path, None, ["ps1"]))["unmatched~a%0Ab", "ps1"].problem == (
         "needs-review",
         "'a b' cannot be a student number",
     )
@@ -285,7 +287,9 @@ def test_moodles_numbers_of_another_assignment_do_not_pass_for_the_right_ones(tm
         {f"Ada Example_18{MOODLE}/x.ipynb": b"a", f"Ben Example_55{MOODLE}/x.ipynb": b"b"},
     )
     found = outcome(collect(path, ROSTER, ["ps1"]))
-    assert found["s1", "ps1"].problem[0] == found["s2", "ps1"].problem[0] == "missing"
+    # one by the name, the other by the number: both wait, and are not missing
+    assert found["s1", "ps1"].problem[0] == found["s2", "ps1"].problem[0] == "needs-review"
+    assert found["s3", "ps1"].problem == ("missing", "nothing was handed in")
     ada = found["unmatched~Moodle%2018%20Ada%20Example", "ps1"]
     ben = found["unmatched~Moodle%2055%20Ben%20Example", "ps1"]
     assert ada.problem == (
@@ -440,7 +444,7 @@ def test_other_files_are_noted_and_told_where_no_notebook_came(tmp_path):
 def test_other_files_that_say_no_problem_set_are_told_too(tmp_path):
     path = folder(tmp_path / "in", {"s1/report.pdf": b"x", "s2/ps1.ipynb": b"b"})
     assert only(collect(path, ROSTER, ["ps1", "ps2"])).problem == (
-        "missing",
+        "needs-review",
         "no notebook was handed in; perhaps s1/report.pdf",
     )
 
@@ -640,7 +644,7 @@ def test_a_bomb_is_not_opened(tmp_path):
     )
     assert found["s2", "ps1"].problem == (
         "invalid",
-        "the file is larger than 20 MB, even without its outputs",
+        "the file is larger than 100 MB",
     )
 
 
@@ -753,3 +757,73 @@ def test_notebooks_are_read_one_at_a_time(tmp_path, monkeypatch):
     next(iter(collection))
     assert len(reads) == 1
     assert safe_name("17") == "17"
+
+
+# whoever may have written what waits is not missing
+
+
+@pytest.mark.parametrize(
+    ("name", "notebook", "waits"),
+    [
+        # two have the name, and the number is new
+        ("Ada Example_55_assignsubmission_file/x.ipynb", b"x", {"s1", "s4"}),
+        ("Lab-Cy OExample_55_assignsubmission_file/x.ipynb", b"x", {"s3"}),
+        ("exampleben_99_2_ps1.ipynb", b"x", {"s2"}),
+        ("oexamplecy_99_2_ps1.ipynb", b"x", {"s3"}),
+        ("Ben Example/x.ipynb", b"x", {"s2"}),
+        ("stranger/x.ipynb", b'{"cells": [{"source": ["student_id = \\"S2\\""]}]}', {"s2"}),
+        ("Red Team_7_assignsubmission_file/x.ipynb", b"x", {"s2", "s3"}),
+    ],
+)
+def test_whom_a_notebook_hints_at_waits_with_it(tmp_path, name, notebook, waits):
+    roster = Roster([])
+    for number, called in enumerate(("Ada Example", "Ben Example", "Cy O'Example"), 1):
+        roster.add(Student(f"s{number}", str(16 + number), called), "Red_Team" * (number > 1))
+    roster.add(Student("s4", "20", "Ada Example"))
+    roster.add(Student("s5", "21", "Eve Poe"))
+    path = folder(tmp_path / "in", {name: notebook, "s5.ipynb": b"e"})
+    found = outcome(collect(path, roster, ["ps1"]))
+    status = {student: one.problem[0] for (student, _), one in found.items() if one.problem}
+    assert {
+        student for student in ("s1", "s2", "s3", "s4") if status[student] != "missing"
+    } == waits
+    for student in waits:
+        assert found[student, "ps1"].problem[1].startswith(intake.WAITS)
+    # the others are not blamed with a notebook that is somebody else's
+    assert all(
+        found[each, "ps1"].problem[1] == "nothing was handed in"
+        for each in status
+        if status[each] == "missing"
+    )
+
+
+def test_where_nothing_hints_nobody_is_said_to_have_handed_in_nothing(tmp_path):
+    path = folder(tmp_path / "in", {"17/x.ipynb": b"a", "s1/x.ipynb": b"b"})
+    found = outcome(collect(path, ROSTER, ["ps1"]))
+    assert found["s2", "ps1"].problem == ("missing", f"{intake.PERHAPS} 17/x.ipynb")
+
+
+def test_a_number_that_agrees_decides_unless_the_name_is_somebody_elses(tmp_path):
+    other = "Ada Poe_17_assignsubmission_file/ps1.ipynb"  # she has married
+    own = Special(rosters={"ps1": ROSTER})
+    assert (
+        only(collect(folder(tmp_path / "1", {other: b"a"}), ROSTER, ["ps1"], own)).notebook == b"a"
+    )
+    # the roster of the course may have the numbers of another assignment
+    found = only(collect(tmp_path / "1", ROSTER, ["ps1"]))
+    assert found.problem[0] == "needs-review"
+    longer = folder(tmp_path / "2", {"Ada Mary Example_17_assignsubmission_file/ps1.ipynb": b"a"})
+    assert only(collect(longer, ROSTER, ["ps1"])).notebook == b"a"
+    bens = folder(tmp_path / "3", {"Ben Example_17_assignsubmission_file/ps1.ipynb": b"a"})
+    assert only(collect(bens, ROSTER, ["ps1"], own)).problem[0] == "needs-review"
+
+
+def test_folders_as_moodle_cleans_names(brought):
+    roster = Roster([Student("s1", "17", "Ada O'Example"), Student("s2", "", 'Ben "B" Ex/ample')])
+    path = brought(
+        {
+            f"Ada OExample_17{MOODLE}/ps1.ipynb": b"a",
+            f"Ben B Example_18{MOODLE}/ps1.ipynb": b"b",
+        }
+    )
+    assert statuses(collect(path, roster, ["ps1"])) == {("s1", "ps1"): b"a", ("s2", "ps1"): b"b"}

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading.names import LONGEST_NAME, composed, is_safe_name, safe_name, shown
+from grading.names import (
+    LONGEST_NAME,
+    composed,
+    is_safe_name,
+    question_named,
+    questions_named,
+    safe_name,
+    shown,
+)
 
 EVERY_TIME_THE_SAME = settings(max_examples=100, deadline=None, derandomize=True, database=None)
 
@@ -79,3 +87,34 @@ def test_what_is_shown_has_no_control_and_no_invisible_characters():
     assert shown("a\x1b[2Jb\u202ec\u200bd\0e\ud800f\tg\nh") == "a[2Jbcdef g h"
     assert shown("x" * 300) == "x" * 199 + "…"
     assert shown("x" * 10_000_000, 10) == "x" * 9 + "…"
+
+
+QUESTIONS = ("q1", "q2", "q10", "spread")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        *((said, "q1") for said in ("q1", "Q1", "1", " Question 1 ", "question_1", "QUESTION 01")),
+        *((said, "q1") for said in ("Question\N{NO-BREAK SPACE}1", "q 1", "Q.1", "#1")),
+        *((said, "q10") for said in ("Question 10", "q10", "10")),
+        ("Spread", "spread"),
+        *((said, None) for said in ("", "q", "question", "q3", "Question 1a", "1 and 2")),
+    ],
+)
+def test_a_question_is_named_as_students_read_it(said, meant):
+    assert question_named(said, QUESTIONS) == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [
+        ("q1 q2", ["q1", "q2"]),
+        ("Question 1, question 2", ["Question 1", "question 2"]),
+        ("1,2", ["1", "2"]),
+        ("all", ["all"]),
+        ("", []),
+    ],
+)
+def test_a_list_of_questions_is_read_with_spaces_in_them(said, parts):
+    assert questions_named(said) == parts

@@ -75,6 +75,19 @@ def test_a_request_is_completed_and_answered_once(few: Course) -> None:
     assert few.points("s2")["q3"] == "1"
 
 
+def test_a_question_may_be_called_as_students_read_it(few: Course) -> None:
+    ask(
+        few,
+        "s2,Question 3,why,0.25",
+        "s1,Q1,why,1",
+        "s1,2,why,1",
+        head=HEAD.partition(",")[2] + ",points",
+    )
+    assert exported(few) == ["regrade-requests.csv: 3 answered now, 0 open"]
+    assert few.points("s2")["q3"] == "0.25"
+    assert (few.points("s1")["q1"], few.points("s1")["q2"]) == ("1", "1")
+
+
 def test_grading_settles_requests_too(few: Course) -> None:
     ask(few, "s2;q3;Please;0.25", head="student;question;request;points")
     assert "regrade-requests.csv: 1 answered now, 0 open" in grade(few.order())

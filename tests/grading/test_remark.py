@@ -18,6 +18,8 @@ from grading.course import Order, grade
 from grading.dry_run import dry_run
 from grading.gradebook.book import Book
 from grading.gradebook.database import database_url
+from grading.memory import chosen_questions
+from grading.problem_set import problem_sets
 from tests.grading.test_command import TINY, Class
 
 NAME = "tiny"
@@ -137,6 +139,13 @@ def test_what_was_not_asked_for_keeps_its_mark_though_its_check_changed(few: Cou
     said = grade(few.order(remark=frozenset({"q3"})))
     assert "3 marks of q1 by an older check; REMARK=q1 makes them anew." in said
     assert few.points("s1") == ALL_RIGHT | {"q3": "0", "total": "5"}
+
+
+def test_a_question_to_mark_anew_may_be_called_as_students_read_it(few: Course) -> None:
+    sets = problem_sets(few.source)
+    said = frozenset({"Question 1", "Q3", "4"})
+    assert chosen_questions(said, sets) == {"q1", "q3", "q4"}
+    assert chosen_questions(frozenset({"ALL"}), sets) == {"all"}
 
 
 def test_a_question_that_is_not_there_is_not_marked_anew(few: Course) -> None:

@@ -126,12 +126,27 @@ def test_a_notebook_with_very_large_outputs_is_read_without_them(tmp_path: Path)
     assert normalize(found, TINY) == normalize(written({}), TINY)
 
 
-@pytest.mark.parametrize("raw", [b"[" + b'"a",' * 6_000_000 + b'"b"]', b"{" * 21_000_000])
-def test_what_stays_too_large_is_refused(tmp_path: Path, raw: bytes) -> None:
-    assert handed_in(tmp_path, raw) == (
-        None,
-        ("invalid", "the file is larger than 20 MB, even without its outputs"),
-    )
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (b"[" + b'"a",' * 6_000_000 + b'"b"]', "20 MB and cannot be read as a notebook"),
+        (b"{" * 21_000_000, "20 MB and has more than 1,000,000 parts"),
+        (b'{"cells": [], "a": "' + b"a" * 21_000_000 + b'"}', "20 MB, even without its outputs"),
+        (b"0" * 100_000_001, "100 MB"),
+    ],
+)
+def test_what_stays_too_large_is_refused_for_the_reason_that_is_true(
+    tmp_path: Path, raw: bytes, why: str
+) -> None:
+    assert handed_in(tmp_path, raw) == (None, ("invalid", f"the file is larger than {why}"))
+
+
+def test_letters_of_other_languages_do_not_make_a_notebook_larger(tmp_path: Path) -> None:
+    notebook = json.loads(written({"q1": "é" * 9_000_000}))
+    notebook["cells"][-1] |= {"outputs": [{"data": {"image/png": "A" * 10**7}}]}
+    raw = json.dumps(notebook, ensure_ascii=False).encode()
+    found, trouble = handed_in(tmp_path, raw)
+    assert (trouble, found is not None) == (None, True)
 
 
 def test_a_set_up_cell_that_nests_too_deep_is_the_original_one() -> None:
