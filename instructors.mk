@@ -22,7 +22,7 @@ PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: test prove chapter sizes sphinx lint format lock page-picture package-check students question problem-sets grade grades-export \
+.PHONY: test prove chapter sizes sphinx lint format lock page-picture package-check students question problem-sets grade grade-student grades-export \
 	feedback-zips formgrader grade-scheduler grade-worker similarity items bench-grading
 
 test: $(TEST)/.ready $(LIVE)/.tried ## the tests for each commit, in minutes, the book's own cells included
@@ -104,6 +104,13 @@ grades-export: $(GRADING)/.ready ## write the marks in OUT=... for Canvas and Mo
 
 feedback-zips: $(GRADING)/.ready ## write the pages for students as zips for Canvas and Moodle: ROSTER=... OUT=...
 	@$(GRADING_RUN) -m grading feedback-zips $(ARGS)
+
+grade-student: export GRADE_OUT = $(OUT)
+grade-student: export GRADE_DB = $(DB)
+grade-student: export GRADE_STUDENT = $(STUDENT)
+grade-student: export GRADE_INTO = $(INTO)
+grade-student: $(GRADING)/.ready ## take a student back, or merge two: OUT=... STUDENT=... INTO=...
+	@$(GRADING_RUN) -m grading student $(ARGS)
 
 # JupyterLab with nbgrader's formgrader, in the folder where make grade has put its results.
 formgrader: export GRADE_OUT = $(OUT)

@@ -71,14 +71,18 @@ def parser() -> argparse.ArgumentParser:
     judge.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
     tell = commands.add_parser("export", help="write the marks for Canvas and Moodle")
     send = commands.add_parser("feedback-zips", help="write the pages for Canvas and Moodle")
+    back = commands.add_parser("student", help="remove a student, or merge two; says it first")
+    back.add_argument("--student", default=_given("STUDENT"), help="as in grades.csv")
+    back.add_argument("--into", default=_given("INTO") or "", help="who it really is")
+    back.add_argument("--yes", action="store_true", help="do it")
     by_hand = commands.add_parser("formgrader", help="mark by hand; the rest is for JupyterLab")
     for command in (tell, send):
         command.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this one")
-    for command in (mark, tell, send, by_hand):
+    for command in (mark, tell, send, by_hand, back):
         command.add_argument("--out", default=_given("OUT"), help="the folder of the results")
     for command in (mark, tell, send):
         command.add_argument("--roster", default=_given("ROSTER"), help="student_id,lms_id,name")
-    for command in (mark, tell, send, judge):
+    for command in (mark, tell, send, judge, back):
         command.add_argument("--db", default=_given("DB"), help="a database in place of a file")
     return top
 
@@ -104,11 +108,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+TARGETS = {"export": "grades-export", "student": "grade-student"}
+"""What `make` calls a command, where that is another name."""
+
+
 def _needed(given: argparse.Namespace, name: str) -> str:
     """Return an option that has to be there."""
     value = getattr(given, name)
     if not value:
-        target = "grades-export" if given.command == "export" else given.command
+        target = TARGETS.get(given.command, given.command)
         raise ValueError(f"{name.upper()} is missing: make {target} {name.upper()}=...")
     return value
 
@@ -215,6 +223,16 @@ def _items(given: argparse.Namespace, _: list[str]) -> int:
     return 0
 
 
+def _student(given: argparse.Namespace, _: list[str]) -> int:
+    """Take a student back."""
+    from grading.take_back import take_back
+
+    out, student = Path(_needed(given, "out")), _needed(given, "student")
+    for line in take_back(out, student, given.into, given.db, do=given.yes):
+        sys.stdout.write(f"{line}\n")
+    return 0
+
+
 def _formgrader(given: argparse.Namespace, rest: list[str]) -> int:
     """Become JupyterLab, in which somebody marks by hand."""
     from grading.gradebook import formgrader
@@ -232,6 +250,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, list[str]], int]] = {
     "similarity": _similarity,
     "items": _items,
     "formgrader": _formgrader,
+    "student": _student,
 }
 
 if __name__ == "__main__":

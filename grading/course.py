@@ -13,7 +13,7 @@ from book.files import atomic_write
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook import autograded
 from grading.gradebook.book import Book, write_autograded
-from grading.gradebook.database import DATABASE
+from grading.gradebook.database import DATABASE, database
 from grading.gradebook.formgrader import write_course
 from grading.intake.collection import Collection, collect
 from grading.intake.roster import Roster
@@ -28,6 +28,7 @@ from grading.reports import instructor as report
 from grading.reports.feedback_zips import write_zips
 from grading.reports.outcomes import late_notes
 from grading.sandbox import sandbox
+from grading.take_back import reconcile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -89,7 +90,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
             order.limits,
             unsafe=order.unsafe,
         )
-        notes += _mark(order, book, run, collection, sets, conditions, work)
+        notes += _mark(order, course, book, run, collection, sets, conditions, work)
         marked = _recorded_sets(book, order.source)
         notes += requests.settle(book, course, marked) if requests else []
         _renew_feedback(order.out, book, marked, course)
@@ -127,13 +128,9 @@ def wanted(source: Path, assignment: str | None) -> dict[str, ProblemSet]:
     return {assignment: known[assignment]}
 
 
-def database(out: Path, url: str | None) -> str:
-    """Return the address of the gradebook."""
-    return url or f"sqlite:///{(out / DATABASE).resolve()}"
-
-
 def _mark(
     order: Order,
+    course: Enrolment,
     book: Book,
     run: str,
     collection: Collection,
@@ -194,6 +191,9 @@ def _mark(
         f"{each.student_id}: the same notebook came again; it counts as it came first"
         for each in book.receive(receipts)
     )
+    for name in sets if course.roster is not None else ():
+        came = {each.student_id: each for each in receipts if each.assignment == name}
+        notes += reconcile(order.out, book, name, course.roster, came)
     return notes
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grading.course import Order, database, wanted
+from grading.course import Order, wanted
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook.book import Book
-from grading.gradebook.database import DATABASE
+from grading.gradebook.database import DATABASE, database
 from grading.intake.collection import OF_GROUP, Collection, collect
 from grading.intake.normalize import Invalid, normalize
 from grading.late import lateness

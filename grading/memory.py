@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from grading.intake.collection import OF_GROUP
+from grading.intake.collection import OF_GROUP, UNMATCHED, WAITS
 from grading.marking.submission import DIGEST, digest
 from grading.names import question_named, shown
 
@@ -39,8 +39,11 @@ class Memory:
     anew: set[tuple[str, str]] = field(default_factory=set)
     # of `accepting`, those of whom something came
     met: set[str] = field(default_factory=set)
-    # who has marks though nothing came this time, by problem set
+    # who waits since an earlier run, by problem set
+    waiting: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # of how many nothing came this time who have marks, or who wait, by problem set
     absent: Counter[str] = field(default_factory=Counter)
+    still: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(
@@ -54,7 +57,8 @@ class Memory:
         names = list(assignments)
         digests = {name: book.digests(name) if book else {} for name in names}
         accepted = {name: book.accepted(name) if book else set() for name in names}
-        return cls(book, accepting, remark, digests, accepted)
+        waiting = {name: _waiting(book.waiting(name)) if book else {} for name in names}
+        return cls(book, accepting, remark, digests, accepted, waiting=waiting)
 
     def notes(self) -> list[str]:
         """Say what somebody should know, when all submissions have been looked at."""
@@ -63,6 +67,10 @@ class Memory:
         said += [
             f"{name}: marks of {count} stay of whom nothing came this time"
             for name, count in self.absent.items()
+        ]
+        said += [
+            f"{name}: {count} still wait of whom nothing came this time"
+            for name, count in self.still.items()
         ]
         return said + [
             f"{name}: an earlier version of the grader marked {len(old)} submissions and did not "
@@ -80,6 +88,9 @@ class Memory:
         assignment, student = submission.assignment, submission.student.student_id
         if self._is_absent(submission):
             self.absent[assignment] += 1
+            return None
+        if self._is_missing(submission) and student in self.waiting.get(assignment, ()):
+            self.still[assignment] += 1
             return None
         if submission.problem is None or submission.problem[0] != "missing":
             self.met.add(student)
@@ -105,10 +116,14 @@ class Memory:
 
     def _is_absent(self, submission: Submission) -> bool:
         """Return whether nothing came from somebody who has marks of an earlier run."""
-        status, why = submission.problem or ("", "")
-        if status != "missing" or why.startswith(OF_GROUP) or self.book is None:
+        if not self._is_missing(submission) or self.book is None:
             return False
         return bool(self.book.checked(submission.assignment, submission.student.student_id))
+
+    def _is_missing(self, submission: Submission) -> bool:
+        """Return whether nothing came, and nothing from somebody else of the group either."""
+        status, why = submission.problem or ("", "")
+        return status == "missing" and not why.startswith(OF_GROUP)
 
     def _is_accepted(self, submission: Submission) -> bool:
         """Return whether somebody has said whose this notebook is, now or before."""
@@ -120,6 +135,12 @@ class Memory:
                 self.book.accept(assignment, student, content)
             known.add((student, content))
         return (student, content) in known
+
+
+def _waiting(said: Mapping[str, str]) -> dict[str, str]:
+    """Return who waits whatever comes now: not by a hint of a notebook that waits no more."""
+    unmatched = any(student.startswith(UNMATCHED) for student in said)
+    return {student: why for student, why in said.items() if unmatched or not why.startswith(WAITS)}
 
 
 def chosen_questions(remark: frozenset[str], sets: Mapping[str, ProblemSet]) -> frozenset[str]:

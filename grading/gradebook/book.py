@@ -22,7 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from book.files import atomic_write
-from grading.gradebook import autograded, decisions, receipts
+from grading.gradebook import autograded, decisions, people, receipts
 from grading.gradebook.database import (
     ASSIGNMENT,
     CELL,
@@ -32,6 +32,7 @@ from grading.gradebook.database import (
     GRADE_CELL,
     NAME,
     NOTEBOOK,
+    RECEIPTS,
     RESULTS,
     RUNS,
     SOLUTION_CELL,
@@ -267,6 +268,49 @@ class Book:
         """Enter points for a question, a comment or both, as a person does in formgrader."""
         with writing(self._engine) as connection:
             decisions.decide(connection, assignment, student_id, question, points, comment)
+
+    def about(self, student_id: str) -> list[Result]:
+        """Return what is recorded of a student, by problem set, without marks."""
+        query = select(RESULTS).where(RESULTS.c.student_id == student_id)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(RESULTS.c.assignment)).all()
+        return [_result(row, {}, {}) for row in rows]
+
+    def waiting(self, assignment: str) -> dict[str, str]:
+        """Return of whom something came that has no points, by student, with the message."""
+        query = select(RESULTS.c.student_id, RESULTS.c.message).where(
+            RESULTS.c.assignment == assignment, RESULTS.c.status.in_(("needs-review", "invalid"))
+        )
+        with self._engine.connect() as connection:
+            return dict(connection.execute(query).all())
+
+    def remove(self, student_id: str) -> None:
+        """Forget a student, and all that people decided about this student's work."""
+        known = self.about(student_id)
+        with writing(self._engine) as connection:
+            for result in known:
+                _withdraw(connection, result.assignment, [student_id])
+            people.forget(connection, student_id)
+
+    def merge(self, old: str, new: Student, assignment: str = "") -> None:
+        """Let what is known of one student be another's, of one problem set or of all.
+
+        Where the other one has marks these stay; what people decided about the same answers goes
+        along, where nobody has decided yet.
+        """
+        known = [each for each in self.about(old) if assignment in ("", each.assignment)]
+        before = {each.assignment: each.status for each in self.about(new.student_id)}
+        with writing(self._engine) as connection:
+            _store_students(connection, [new])
+            for result in known:
+                loser = old if before.get(result.assignment) == "graded" else new.student_id
+                _withdraw(connection, result.assignment, [loser])
+                for table in (RESULTS, RECEIPTS):
+                    here = table.c.assignment == result.assignment
+                    connection.execute(delete(table).where(here, table.c.student_id == loser))
+                people.hand_over(connection, result.assignment, old, new.student_id)
+            people.forget_empty(connection, old)
+            people.apply_decisions(connection, new.student_id)
 
     def accept(self, assignment: str, student_id: str, content: str) -> None:
         """Remember that a notebook is this student's, whatever it says: see `decisions`."""

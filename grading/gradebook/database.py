@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import nbgrader.api as nb
@@ -122,6 +123,11 @@ INDEXED = {
     "submitted_notebook": "assignment_id",
     "base_cell": "notebook_id",
 }
+
+
+def database(out: Path, url: str | None) -> str:
+    """Return the address of the gradebook of a course folder, or the one that was given."""
+    return url or f"sqlite:///{(out / DATABASE).resolve()}"
 
 
 def database_url(url: str) -> URL:

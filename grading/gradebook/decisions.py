@@ -192,6 +192,7 @@ def decide(
     question: str,
     points: float | None,
     comment: str,
+    extra: float | None = None,
 ) -> None:
     """Enter what a person decided about a question of a graded submission."""
     submitted = (
@@ -201,9 +202,11 @@ def decide(
         .where(ASSIGNMENT.c.name == assignment, SUBMISSION.c.student_id == student)
     )
     cells = select(CELL.c.id).where(CELL.c.name.in_([question, f"{question}{CHECK}"]))
-    entered = (
+    entered: dict[Any, dict[str, Any]] = (
         {GRADE: {"manual_score": points, "needs_manual_grade": False}} if points is not None else {}
     )
+    if extra is not None:
+        entered.setdefault(GRADE, {})["extra_credit"] = extra
     entered |= {COMMENT: {"manual_comment": comment}} if comment else {}
     for table, values in entered.items():
         here = table.c.notebook_id.in_(submitted) & table.c.cell_id.in_(cells)

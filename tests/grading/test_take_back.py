@@ -1,0 +1,142 @@
+"""Mistakes taken back: ghosts of a first run, students who wait, and the command that merges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grading import __main__ as command
+from grading.course import database, grade
+from grading.gradebook.book import Book
+from grading.intake.collection import PERHAPS, WAITS
+from grading.release import worked
+from grading.reports.outcomes import outcomes
+from grading.results import Mark, Result, Student
+from grading.settings import Rules
+from tests.grading.test_command import PROBLEM_SET, TINY, Class
+
+STUDENTS = {"s1": "Ada Example", "s2": "Ben Example"}
+
+
+class Called(Class):
+    """A class whose folders are called after the names, and whose roster may come later."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, 0)
+        for student, name in STUDENTS.items():
+            path = self.submissions / name / "tiny.ipynb"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(worked(PROBLEM_SET, student, {}, TINY))
+
+    def first(self) -> str:
+        """Grade without a roster, as somebody who sees this for the first time."""
+        order = self.order(accepted=frozenset(STUDENTS.values()))
+        return grade(replace(order, roster=None))
+
+    def known(self) -> set[str]:
+        return set(self.recorded())
+
+    def enter(self, student: str, question: str, points: float) -> None:
+        with Book(database(self.out, None)) as book:
+            book.decide("tiny", student, question, points, "well said")
+
+
+@pytest.fixture
+def called(tmp_path: Path) -> Called:
+    return Called(tmp_path)
+
+
+def also(called: Called) -> None:
+    """Let the roster know what the folders are called."""
+    lines = [f"{student},,{name},{name.replace(' ', '')}" for student, name in STUDENTS.items()]
+    called.roster.write_text("\n".join(["student_id,lms_id,name,also", *lines]), encoding="utf-8")
+    for name in STUDENTS.values():
+        (called.submissions / name).rename(called.submissions / name.replace(" ", ""))
+
+
+def test_a_first_run_without_a_roster_leaves_no_ghosts(called: Called) -> None:
+    called.first()
+    assert called.known() == set(STUDENTS.values())
+    called.enter("Ada Example", "q4", 3)
+    also(called)
+    said = grade(called.order())
+    assert called.known() == {"s1", "s2"}
+    assert "Ada Example: was recorded before, and is s1 by the roster" in said
+    rows = called.rows()
+    assert (rows["s1"]["q4"], rows["s2"]["q4"]) == ("3", "")
+    assert {path.name for path in (called.out / "autograded").iterdir()} == {"s1", "s2"}
+    assert {path.name for path in (called.out / "feedback").iterdir()} == {"s1", "s2"}
+
+
+def test_whose_notebook_was_another_one_is_named_and_merged_by_the_command(
+    called: Called, capsys: pytest.CaptureFixture[str]
+) -> None:
+    called.first()
+    called.enter("Ben Example", "q4", 2)
+    also(called)
+    path = called.submissions / "BenExample" / "tiny.ipynb"
+    path.write_bytes(worked(PROBLEM_SET, "s2", {"q1": "spread = 1.0"}, TINY))
+    said = grade(called.order())
+    assert called.known() == {"s1", "s2", "Ben Example"}
+    assert "Ben Example: is not on the roster since an earlier run; make grade-student" in said
+
+    arguments = ["student", "--out", str(called.out), "--student", "Ben Example", "--into", "s2"]
+    assert command.main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "tiny: the marks of s2 stay; what was entered by hand goes along" in said
+    assert "Nothing was changed." in said
+    assert called.known() == {"s1", "s2", "Ben Example"}
+    assert command.main([*arguments, "--yes"]) == 0
+    assert called.known() == {"s1", "s2"}
+    grade(called.order())
+    # the paragraph is the same, so that its mark came along; the changed answer's is its own
+    assert (called.rows()["s2"]["q1"], called.rows()["s2"]["q4"]) == ("0", "2")
+
+
+def test_a_student_can_be_removed(called: Called, capsys: pytest.CaptureFixture[str]) -> None:
+    called.first()
+    called.enter("Ada Example", "q4", 3)
+    arguments = ["student", "--out", str(called.out), "--student", "Ada Example"]
+    assert command.main([*arguments, "--yes"]) == 0
+    assert "what is recorded (graded) goes" in capsys.readouterr().out
+    assert called.known() == {"Ben Example"}
+    assert {path.name for path in (called.out / "autograded").iterdir()} == {"Ben%20Example"}
+    assert command.main(arguments) == 2
+    assert "STUDENT must be somebody in the gradebook" in capsys.readouterr().err
+    # nothing is put aside for the day when the student comes back
+    called.first()
+    assert called.rows()["Ada Example"]["q4"] == ""
+
+
+def test_who_waits_is_not_missing_in_a_run_in_which_nothing_comes(called: Called) -> None:
+    also(called)
+    called.submissions.joinpath("AdaExample", "tiny.ipynb").write_text("no notebook")
+    grade(called.order())
+    assert called.rows()["s1"]["status"] == "invalid"
+    # the next file is sent alone, as the table of statuses says
+    called.submissions.joinpath("AdaExample", "tiny.ipynb").unlink()
+    (called.out / "course.toml").write_text("[tiny]\nmissing = 0\n", encoding="utf-8")
+    said = grade(called.order())
+    assert "tiny: 1 still wait of whom nothing came this time" in said
+    row = called.rows()["s1"]
+    assert (row["status"], row["final"]) == ("invalid", "")
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "final"),
+    [
+        ("missing", "nothing was handed in", 0.0),
+        ("missing", "", 0.0),  # on the roster alone
+        ("missing", f"{PERHAPS} 17.ipynb", None),
+        ("needs-review", f"{WAITS} 17.ipynb", None),
+        ("invalid", "no notebook was handed in, only report.pdf", None),
+    ],
+)
+def test_no_zero_for_whoever_may_have_handed_something_in(
+    status: str, message: str, final: float | None
+) -> None:
+    result = Result(Student("s1", "", ""), "tiny", status, message, (Mark("q1", None, 2.0),))
+    (found,) = outcomes([result], None, Rules(missing=0.0), {})
+    assert found.final == final
