@@ -247,7 +247,8 @@ def _renew_feedback(
     """
     for name, problem_set in sets.items():
         by_hand = {each.name for each in problem_set.questions if each.by_hand}
-        for result in course.outcomes(book, name):
+        total = max(book.count(name), len(course.of(name) or ()))
+        for result in report.counted(course.outcomes(book, name), total, f"pages of {name}"):
             path = _feedback_path(out, result)
             if result.status == "missing":
                 path.unlink(missing_ok=True)

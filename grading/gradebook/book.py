@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args
 
 import nbgrader.api as nb
 from nbgrader import utils
-from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -332,6 +332,12 @@ class Book:
         while page := self._page(assignment, last):
             yield from page
             last = page[-1].student.student_id
+
+    def count(self, assignment: str) -> int:
+        """Return of how many students something is recorded."""
+        query = select(func.count()).where(RESULTS.c.assignment == assignment)
+        with self._engine.connect() as connection:
+            return connection.scalar(query) or 0
 
     def receive(self, came: Iterable[Receipt]) -> list[Receipt]:
         """Write down when notebooks came: see `receipts.write`."""

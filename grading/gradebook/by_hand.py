@@ -45,6 +45,7 @@ from grading.reports import feedback
 from grading.reports.feedback import GIVEN, Block, ShownCell
 
 HERE = Path(__file__).resolve().parent
+AUTOGRADE = "Submissions run in the sandbox of make grade only, and never with your rights here."
 SCRIPTS = ("by_hand", "find")
 POLICY = (
     "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src data:; "
@@ -72,6 +73,7 @@ def _load_jupyter_server_extension(server: Any) -> None:
         (r"/formgrader/waiting/([^/]+)/([^/]+)", Waiting),
         (r"/formgrader/submissions/([^/]+)/?", Marking),
         (r"/formgrader/submissions/([^/]+)/(next|prev)", Navigation),
+        (r"/formgrader/api/submission/([^/]+)/([^/]+)/autograde", Autograde),
     ]
     base = server.web_app.settings["base_url"]
     server.web_app.add_handlers(".*$", [(url_path_join(base, at), page) for at, page in pages])
@@ -180,6 +182,16 @@ class Navigation(_Page):
             self.redirect(_address(self.base_url, places[at], name))
         else:
             self.redirect(f"{self.base_url}/formgrader/manage_assignments")
+
+
+class Autograde(BaseHandler):
+    """What nbgrader's page for submissions asks for: to run one with the rights of the server."""
+
+    @web.authenticated
+    @check_xsrf
+    def post(self, *_: str) -> None:
+        """Refuse, in the form that nbgrader's page shows."""
+        self.write({"success": False, "error": AUTOGRADE, "log": AUTOGRADE})
 
 
 class Marking(_Page):

@@ -22,6 +22,8 @@ from nbconvert.filters import clean_html, markdown2html
 c = get_config()
 c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.CourseDirectory.db_url = {address!r}
+# nbgrader's own Autograde would run submissions with the rights of whoever clicks; it finds none
+c.CourseDirectory.submitted_directory = "submitted-to-make-grade"
 # where somebody starts jupyter lab in another way: what students wrote runs nothing there either
 c.HTMLExporter.filters = {{"markdown2html": lambda source: clean_html(markdown2html(source))}}
 '''
@@ -43,10 +45,14 @@ def write_course(out: Path, url: str, source: Path) -> Path:
 
 
 def command(arguments: Sequence[str] = ()) -> list[str]:
-    """Return the command that starts JupyterLab with formgrader, in the course folder."""
+    """Return the command that starts JupyterLab with formgrader, in the course folder.
+
+    The superuser may start it, too, and where there is no browser the address is printed.
+    """
     extension = f"--ServerApp.jpserver_extensions={EXTENSION}=True"
     entrance = "--LabApp.default_url=/formgrader/manage_assignments"
-    return [sys.executable, "-m", "jupyterlab", extension, entrance, *arguments]
+    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    return [sys.executable, "-m", "jupyterlab", extension, entrance, *as_root, *arguments]
 
 
 def environment() -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import mean, quantiles
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 
 from tqdm import tqdm
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from grading.problem_set import ProblemSet, Question
     from grading.results import Mark, Result
 
+Item = TypeVar("Item")
 REASONS = {
     "needs-review": "For somebody to look at:",
     "invalid": "To ask for another file:",
@@ -27,6 +28,9 @@ REASONS = {
 STATUSES = ("graded", "needs-review", "invalid", "missing")
 EVERY = 30.0
 """Seconds between two bars of progress where there is no terminal."""
+
+SOON = 1.0
+"""Seconds before a step other than marking shows how far it is."""
 
 MOST_LISTED = 20
 BINS = 10
@@ -92,6 +96,28 @@ class Progress:
         if not marked or not left:
             return []
         return [f"{tqdm.format_interval(self._bar.format_dict['elapsed'] / marked * left)} left"]
+
+
+def counted(
+    items: Iterable[Item], total: int, what: str, stream: TextIO | None = None
+) -> Iterator[Item]:
+    """Give things one after the other, and show how far that is where it takes a while."""
+    stream = sys.stderr if stream is None else stream
+    tqdm.monitor_interval = 0
+    interval = 0.1 if stream.isatty() else EVERY
+    form = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}]"
+    return tqdm(
+        items,
+        what,
+        total,
+        file=stream,
+        mininterval=interval,
+        delay=SOON,
+        miniters=1,
+        leave=None,
+        dynamic_ncols=True,
+        bar_format=form,
+    )
 
 
 @dataclass

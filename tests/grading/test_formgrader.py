@@ -6,6 +6,7 @@ import base64
 import csv
 import hashlib
 import io
+import os
 import re
 import signal
 import socket
@@ -482,6 +483,39 @@ def test_a_submission_that_is_gone_or_a_folder_without_results_is_told(
     assert "graded again" in answer.text()
     with pytest.raises(ValueError, match="OUT must be a folder that make grade has filled; got"):
         formgrader.start(tmp_path)
+
+
+def test_nbgraders_own_autograde_runs_nothing(page: Page, server: str, course: Path) -> None:
+    traces = course / "traces"
+    source = f"import pathlib\npathlib.Path({str(traces)!r}).touch()"
+    submitted = course / "out" / "submitted" / "s1" / "tiny" / "tiny.ipynb"
+    submitted.parent.mkdir(parents=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=[new_code_cell(source)]), submitted)
+    page.goto(f"{server}/manage_submissions/tiny")
+    page.wait_for_load_state("networkidle")
+    answer = page.evaluate(
+        """(address) => fetch(address, {method: "POST", headers: {
+             "X-XSRFToken": document.cookie.match(/_xsrf=([^;]*)/)[1]}}).then((a) => a.json())""",
+        f"{server}/api/submission/tiny/s1/autograde",
+    )
+    assert answer["success"] is False
+    assert "sandbox of make grade" in answer["error"]
+    assert not traces.exists()
+    # and where another program than `make formgrader` serves the folder, nothing is there to run
+    wanted = {"PATH": os.environ["PATH"], "HOME": str(course)}
+    command = [sys.executable, "-m", "nbgrader", "autograde", "tiny", "--force"]
+    done = subprocess.run(
+        command, cwd=course / "out", env=wanted, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert not traces.exists()
+
+
+def test_the_superuser_may_start_it_and_a_browser_is_not_needed(monkeypatch: Any) -> None:
+    # what starts JupyterLab goes on where there is no browser, as `make lab` does
+    for user, wanted in ((0, True), (1000, False)):
+        monkeypatch.setattr(os, "geteuid", lambda user=user: user)
+        assert ("--allow-root" in formgrader.command()) == wanted
 
 
 def test_one_student_is_found_by_number(page: Page, browser: Browser, server: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grading.problem_set import ProblemSet, Question
-from grading.reports.instructor import BAR, MOST_LISTED, Progress, histogram, summary
+from grading.reports.instructor import BAR, MOST_LISTED, Progress, counted, histogram, summary
 from grading.results import Mark, Result, Status, Student
 
 QUESTIONS = (Question("q1", 4), Question("q2", 6), Question("q3", 10, by_hand=True))
@@ -119,6 +119,16 @@ class TestProgress:
         with Progress(1) as progress:
             progress.add(result())
         assert "1/1" in capsys.readouterr().err
+
+
+def test_what_takes_a_while_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
+    for seconds, shown in ((0.5, True), (0.001, False)):
+        stream = Terminal()
+        for _ in counted(range(40), 40, "pages of tiny", stream):
+            now += seconds
+        assert ("pages of tiny" in stream.getvalue() and "/40 [" in stream.getvalue()) == shown
 
 
 def mixed() -> list[Result]:
