@@ -24,8 +24,9 @@ LARGEST = 1_500_000
 MOST_PIXELS = 16_000_000
 """Characters and pixels of one picture."""
 WRITTEN = re.compile(
-    r"(?<=\]\()(?:attachment:(?P<name>[^\s)]+)|data:image/(?:png|jpeg);base64,(?P<data>[\w+/=-]+))"
+    r"(?<=\]\()(?:attachment:(?P<name>[^\s)]+)|data:image/(?:png|jpeg|gif);base64,(?P<data>[\w+/=-]+))"
 )
+KINDS = ("image/png", "image/jpeg", "image/gif")
 DIGEST = re.compile(r"attachment:([0-9a-f]{32})")
 
 
@@ -62,14 +63,14 @@ def used(source: str, pictures: Mapping[str, str]) -> dict[str, str]:
 
 
 def address(data: str) -> str:
-    """Return the address of a PNG or JPEG picture of bearable size, and nothing for any other."""
+    """Return the address of a PNG, JPEG or GIF picture of bearable size, and nothing for others."""
     from PIL import Image
 
     if len(data) > LARGEST:
         return ""
     try:
         picture = base64.b64decode("".join(data.split()), validate=True)
-        with Image.open(io.BytesIO(picture), formats=("PNG", "JPEG")) as opened:
+        with Image.open(io.BytesIO(picture), formats=("PNG", "JPEG", "GIF")) as opened:
             kind, (width, height) = opened.format, opened.size
     except (ValueError, OSError, SyntaxError, Image.DecompressionBombError):
         return ""
@@ -84,6 +85,6 @@ def _attached(attachments: Any, name: str) -> str:
     kinds = known.get(name, known.get(unquote(name)))
     if not isinstance(kinds, Mapping):
         return ""
-    data = kinds.get("image/png", kinds.get("image/jpeg"))
+    data = next((kinds[kind] for kind in KINDS if kind in kinds), None)
     parts = data if isinstance(data, list) else [data]
     return "".join(part for part in parts if isinstance(part, str))

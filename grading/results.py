@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from grading.late import Late
 
 Status = Literal["graded", "needs-review", "invalid", "missing"]
+FOR_A_PERSON = "for a person:"
+"""Begins what is said of an answer that a program cannot mark: it ran with its author, and not
+here, or it stands in another cell."""
 
 
 @dataclass(frozen=True)

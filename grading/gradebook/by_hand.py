@@ -262,7 +262,8 @@ def _asked(problem_set: ProblemSet, name: str) -> Question:
 def _work(cells: Sequence[ShownCell], question: Question) -> dict[str, Any]:
     """Return what the student did, ready for the template."""
     whole, left_out = feedback.blocks(cells, {})
-    here = [block for block in whole if block.cell.question == question.name]
+    # first of all this question, whatever the others take
+    here, _ = feedback.blocks([each for each in cells if each.question == question.name], {})
     elsewhere = [block for block in whole if block.cell.question != question.name]
     return {
         "statement": [block for block in here if _is_statement(block)],

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from grading.intake.sources import FILE_LIMIT, PARTS_LIMIT
 from grading.names import shown
 from grading.pictures import lifted
+from grading.problem_set import TEXT_STUB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ IDENTITY_LIMIT = 2_000
 """Characters of an identity cell that is still read."""
 SIMILAR = 0.5
 """The share of lines from which on two sources are the same one, edited."""
+WRITTEN = 5
+"""How many words more than were given out are somebody's own."""
 FILLED_IN = ("identity", "answer", "by hand")
 TYPED = "student_id"
 ASSIGNED = re.compile(rf"^{TYPED}\b[^=\n]*=(?!=)", re.MULTILINE)
@@ -59,6 +62,11 @@ class WorkCell:
     # The question to which it belongs. A student's own cell belongs to the question between
     # whose text and check it is, or, where there is no check, before the next question.
     question: str | None
+    # whether the notebook says that the cell ran where it was written, without an error; whoever
+    # wrote it can say so of any cell, so that it earns nothing
+    ran: bool = False
+    beside: bool = False  # whether it was written into a cell that was not to be filled in
+    untouched: bool = False  # whether a cell to fill in is as it was given out
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,7 @@ class _SubmittedCell:
     kind: Literal["code", "markdown"]
     source: str
     name: str | None
+    ran: bool = False
 
     @cached_property
     def tidy(self) -> str:
@@ -189,7 +198,16 @@ def _submitted_cell(cell: Any, position: int, pictures: dict[str, str]) -> _Subm
     source = lifted(cell, source, pictures)
     if len(source.encode("utf-8", "surrogatepass")) > SOURCE_LIMIT:
         raise Invalid(f"its cell {position} is larger than {SOURCE_LIMIT // 1_000_000} MB")
-    return _SubmittedCell(kind, source, _grade_id(cell))
+    return _SubmittedCell(kind, source, _grade_id(cell), _has_run(cell))
+
+
+def _has_run(cell: Mapping[str, Any]) -> bool:
+    """Return whether a cell says that it ran, and shows no error."""
+    count = cell.get("execution_count", cell.get("prompt_number"))
+    outputs = cell.get("outputs")
+    shown = [each for each in outputs if isinstance(each, dict)] if type(outputs) is list else []
+    failed = any(each.get("output_type") in ("error", "pyerr") for each in shown)
+    return type(count) is int and count > 0 and not failed
 
 
 def _grade_id(cell: Mapping[str, Any]) -> str | None:
@@ -219,7 +237,7 @@ def _readable(submitted: Sequence[_SubmittedCell], notes: list[str]) -> list[_Su
         source = cell.source.replace("\r\n", "\n").replace("\r", "\n")
         clean = re.sub("[\0\ud800-\udfff]", UNREADABLE, source)
         mended = mended or clean != source
-        cells.append(_SubmittedCell(cell.kind, clean, cell.name))
+        cells.append(replace(cell, source=clean))
     if mended:
         notes.append(f"characters that are not text were replaced by {UNREADABLE}")
     return cells
@@ -366,10 +384,14 @@ def _assemble(
     for cell in problem_set.cells:
         question, following = questions[cell.name]
         added: list[WorkCell] = []
+        words: list[str] = []
         copies = [submitted[i] for i in places.get(cell.name, [])]
         if cell.role in FILLED_IN:
             *earlier, source = _filled_in(cell, copies, notes)
-            cells += [WorkCell(None, "own", cell.kind, each, question) for each in earlier]
+            ran = {each.source for each in copies if each.ran}
+            cells += [
+                WorkCell(None, "own", cell.kind, each, question, each in ran) for each in earlier
+            ]
         else:
             source = cell.source
             changed = [
@@ -377,16 +399,107 @@ def _assemble(
             ]
             more = [_added(cell, each) for each in changed if cell.role == "locked"]
             added = [WorkCell(None, "own", "code", each, question) for each in more if each]
+            words = [each for copy in changed if (each := _written_into(cell, copy))]
             if cell.role != "text" and (changed or not copies):
                 what = "changed" if copies else "missing"
                 also = ", and what was added to it ran after it" if added else ""
+                also += ", and what was written into it is shown below it" if words else ""
                 notes.append(f"the cell {cell.name} was {what}; the original one was used{also}")
         if cell.role == "identity":
             typed_id = _typed_id(source)
-        cells.append(WorkCell(cell.name, cell.role, cell.kind, source, question))
+        did = any(each.ran for each in copies if each.source == source)
+        same = cell.role in FILLED_IN and _tidy(source) == _tidy(cell.source)
+        cells.append(
+            WorkCell(cell.name, cell.role, cell.kind, source, question, did, untouched=same)
+        )
         cells += added
+        cells += [
+            WorkCell(None, "own", "markdown", each, question, beside=True)
+            for each in dict.fromkeys(words)
+        ]
         cells += [_own_cell(submitted[i], following) for i in own[cell.name]]
+    cells = _handed_over(cells, problem_set, notes)
     return Normalized(tuple(cells), typed_id, tuple(notes))
+
+
+def _written_into(cell: Cell, copy: _SubmittedCell) -> str:
+    """Return what a student wrote into a text or a check that was not to be filled in.
+
+    These are the lines with words or numbers that the original does not have; a few words more may
+    be another version of the text.
+    """
+    if cell.kind == "code" and cell.role != "check":
+        return ""
+    new = Counter(_words(copy.source)) - Counter(_words(cell.source))
+    numbers = any(each[0].isdigit() for each in new) and cell.role == "check"
+    if new.total() < WRITTEN and not numbers:
+        return ""
+    known = {line.strip() for line in cell.source.splitlines()}
+    lines = [line for line in copy.source.splitlines() if line.strip() not in known]
+    return "\n".join(lines).strip()
+
+
+def _words(source: str) -> list[str]:
+    """Return the words and numbers of a text."""
+    return re.findall(r"\w[\w.]*", source.casefold())
+
+
+def _handed_over(
+    cells: list[WorkCell], problem_set: ProblemSet, notes: list[str]
+) -> list[WorkCell]:
+    """Give words that stand in another cell to the paragraph whose own cell has none.
+
+    They are those above it, from the question before on: whoever marks it sees them with it.
+    """
+    names = [each.name for each in problem_set.questions]
+    for question in problem_set.questions:
+        if not question.by_hand or any(
+            _has_words(cell, question.name, problem_set) for cell in cells
+        ):
+            continue
+        before = names[names.index(question.name) - 1] if names.index(question.name) else None
+        place = next((i for i, cell in enumerate(cells) if cell.name == question.name), 0)
+        above = {
+            i
+            for i, cell in enumerate(cells)
+            if cell.role == "own"
+            and cell.question in (before, None)
+            and (i < place or cell.question is None)
+            and len(_words(cell.source)) >= WRITTEN
+            and (cell.kind == "markdown" or not _is_code(cell.source))
+        }
+        if above:
+            notes.append(
+                f"the cell {question.name} has no words; those in another cell count for it"
+            )
+        cells = [
+            replace(cell, question=question.name, beside=True) if i in above else cell
+            for i, cell in enumerate(cells)
+        ]
+    return cells
+
+
+def _has_words(cell: WorkCell, question: str, problem_set: ProblemSet) -> bool:
+    """Return whether a cell of a question has anything that was not given out."""
+    if cell.question != question or cell.role not in ("by hand", "own"):
+        return False
+    given = problem_set.by_name[cell.name].source if cell.name else ""
+    return own_words(cell.source) not in ([], own_words(given))
+
+
+def own_words(source: str) -> list[str]:
+    """Return the words of a paragraph without the line that asks for them."""
+    return source.replace(TEXT_STUB, "").split()
+
+
+def _is_code(source: str) -> bool:
+    """Return whether Python can read a cell."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return bool(ast.parse(source).body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def _added(cell: Cell, copy: _SubmittedCell) -> str:
@@ -456,7 +569,7 @@ def _own(
 
 def _own_cell(cell: _SubmittedCell, question: str | None) -> WorkCell:
     """Return a cell of the student's own."""
-    return WorkCell(None, "own", cell.kind, cell.source, question)
+    return WorkCell(None, "own", cell.kind, cell.source, question, cell.ran)
 
 
 def _filled_in(cell: Cell, copies: Sequence[_SubmittedCell], notes: list[str]) -> list[str]:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from grading import version
 from grading.gradebook import autograded
-from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize
-from grading.marking import running
+from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize, own_words
+from grading.marking import newer, running
 from grading.marking.judging import BrokenCheckError, Judge
 from grading.pictures import used
-from grading.problem_set import TEXT_STUB, ProblemSet, Question
+from grading.problem_set import ProblemSet, Question
 from grading.reports import feedback
-from grading.results import Mark, Result, Status, Student, Submission
+from grading.results import FOR_A_PERSON, Mark, Result, Status, Student, Submission
 from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 DIGEST = "2:"
 """How digests begin; before, they were others for other checks."""
@@ -31,6 +31,11 @@ MISSING = re.compile(r"name '(\w+)' is not defined")
 MODULE = re.compile(r"No module named '([\w.]+)'|import of ([\w.]+) halted")
 IN_LINE = re.compile(r" \([^()]*line (\d+)\)$")
 LONGEST_CAUSE = 300
+NOT_HERE = ("AttributeError", "ImportError", "ModuleNotFoundError", "SyntaxError")
+"""What tells that another Python, or other packages, ran a cell than those that mark."""
+KEYWORD = re.compile(r"unexpected keyword argument|got an unexpected keyword")
+ELSEWHERE = "the cell for it has no words; what was written into another cell is shown with it"
+BESIDE = "the cell for it is as it was given out, and something was written beside it"
 UNTOUCHED = "nothing was written here beyond what was given out"
 OUR_FAULT = "Something failed on our side; your instructor has been told, and nothing is lost."
 
@@ -187,7 +192,7 @@ def _marked(
         if question.name in kept:
             return kept[question.name]
         if question.by_hand:
-            found = _without_paragraph(question, untouched)
+            found = _without_paragraph(question, untouched, work.cells)
         else:
             found = _mark(judge, question, ran, work.cells, identity, asked)
         return replace(found, check=question.version, grader=version.grader())
@@ -232,21 +237,25 @@ def _untouched(cells: Iterable[WorkCell], problem_set: ProblemSet) -> set[str | 
     for cell in cells:
         if cell.role in ("by hand", "own"):
             given = problem_set.by_name[cell.name].source if cell.name else ""
-            wrote = _own_words(cell.source) not in ([], _own_words(given))
+            wrote = own_words(cell.source) not in ([], own_words(given))
             touched[cell.question] = touched.get(cell.question, False) or wrote
     return {question for question, wrote in touched.items() if not wrote}
 
 
-def _own_words(source: str) -> list[str]:
-    """Return the words of a paragraph without the line that asks for them."""
-    return source.replace(TEXT_STUB, "").split()
-
-
-def _without_paragraph(question: Question, untouched: set[str | None]) -> Mark:
+def _without_paragraph(
+    question: Question, untouched: set[str | None], cells: Sequence[WorkCell]
+) -> Mark:
     """Return zero for a paragraph that nobody wrote; otherwise a person decides."""
     if question.name in untouched:
         return Mark(question.name, 0.0, question.points, UNTOUCHED)
-    return Mark(question.name, None, question.points)
+    own = [cell for cell in cells if cell.question == question.name and cell.role == "own"]
+    elsewhere = any(cell.beside for cell in own) and _is_stub(question, cells)
+    return Mark(question.name, None, question.points, ELSEWHERE if elsewhere else "")
+
+
+def _is_stub(question: Question, cells: Sequence[WorkCell]) -> bool:
+    """Return whether the cell of a question is as it was given out."""
+    return any(cell.name == question.name and cell.untouched for cell in cells)
 
 
 def _mark(
@@ -260,11 +269,15 @@ def _mark(
     """Return the mark of one question that a program marks, with the cause of what is wrong."""
     cause = _cause(question.name, ran, cells)
     if question.name not in ran.answers:
-        return Mark(question.name, 0.0, question.points, cause or _why(question, ran))
-    given = ran.answers[question.name]
-    found = judge.judge(question, given, student_id, asked[question.name])
-    if cause and found.points is not None and found.points < found.maximum:
-        return replace(found, message=f"{cause}; the check says: {found.message}")
+        found = Mark(question.name, 0.0, question.points, cause or _why(question, ran))
+    else:
+        given = ran.answers[question.name]
+        found = judge.judge(question, given, student_id, asked[question.name])
+        if cause and found.points is not None and found.points < found.maximum:
+            found = replace(found, message=f"{cause}; the check says: {found.message}")
+    is_short = found.points is not None and found.points < found.maximum
+    if is_short and (why := _for_a_person(question.name, ran, cells)):
+        return replace(found, points=None, message=f"{FOR_A_PERSON} {why}")
     return found
 
 
@@ -274,15 +287,59 @@ def _cause(question: str, ran: running.Ran, cells: Sequence[WorkCell]) -> str:
     It is what the cell showed when it ran in its place, before any hidden input was there. A name
     that is missing because an earlier cell failed is that cell's fault.
     """
-    errors = {i: found for i, _ in enumerate(cells) if (found := _error(ran.outputs.get(str(i))))}
+    for i, earlier in _stopped(question, ran, cells):
+        if earlier is not None:
+            return f"an earlier cell stopped: {_told(*_errors(ran, cells)[earlier])}"
+        return f"your code stopped: {_told(*_errors(ran, cells)[i])}"
+    return ""
+
+
+def _errors(ran: running.Ran, cells: Sequence[WorkCell]) -> dict[int, tuple[str, str]]:
+    """Return the errors that cells showed, by their positions."""
+    return {i: found for i, _ in enumerate(cells) if (found := _error(ran.outputs.get(str(i))))}
+
+
+def _stopped(
+    question: str, ran: running.Ran, cells: Sequence[WorkCell]
+) -> Iterator[tuple[int, int | None]]:
+    """Give the cells of a question that were stopped, with the earlier one whose fault it was."""
+    errors = _errors(ran, cells)
     for i, (name, value) in errors.items():
         if cells[i].question != question or cells[i].role not in ("answer", "own"):
             continue
         missing = MISSING.search(value) if name == "NameError" else None
-        for earlier in range(i):
-            if missing and earlier in errors and missing[1] in running.names(cells[earlier]):
-                return f"an earlier cell stopped: {_told(*errors[earlier])}"
-        return f"your code stopped: {_told(name, value)}"
+        defines = (
+            earlier
+            for earlier in range(i)
+            if missing and earlier in errors and missing[1] in running.names(cells[earlier])
+        )
+        yield i, next(defines, None)
+
+
+def _for_a_person(question: str, ran: running.Ran, cells: Sequence[WorkCell]) -> str:
+    """Return why an answer is for a person that earned not all points, or nothing.
+
+    It stands in another cell than its own; or it ran with its author, as its stored output says,
+    and a cell showed an error here that another Python or other packages do not have, or asks for
+    what NumPy or Matplotlib have no more.
+    """
+    errors = _errors(ran, cells)
+    own = [cell for cell in cells if cell.question == question and cell.role == "own"]
+    if any(cell.name == question and cell.untouched for cell in cells) and any(
+        cell.beside or (cell.kind == "markdown" and re.search(r"\d", cell.source)) for cell in own
+    ):
+        return BESIDE
+    for i, earlier in _stopped(question, ran, cells):
+        at = i if earlier is None else earlier
+        name, value = errors[at]
+        other = name in NOT_HERE or (name == "TypeError" and KEYWORD.search(value))
+        if other and cells[at].ran:
+            return f"it ran with its author, and here not: {_told(name, value)}"
+    sources = [cell.source for cell in cells if cell.kind == "code"]
+    for cell in cells:
+        answers = cell.question == question and cell.role in ("answer", "own")
+        if answers and cell.ran and (gone := newer.gone(cell.source, sources)):
+            return f"it ran with its author, and `{gone}` is not there any more"
     return ""
 
 

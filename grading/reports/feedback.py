@@ -2,8 +2,8 @@
 
 Whatever a student or a student's code wrote is text here and nothing else: it is escaped by the
 template, Markdown keeps no HTML and no pictures, formulas become MathML of known elements, and of
-outputs only text and PNG images are shown. The page loads nothing, and its content security policy
-would not let it.
+outputs only text and PNG, JPEG and GIF images are shown. The page loads nothing, and its content
+security policy would not let it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from markupsafe import Markup, escape
 from pygments import token
 from pygments.lexers.python import PythonLexer
 
-from grading.pictures import address
+from grading.pictures import KINDS, address
 from grading.reports.formulas import mathml
 from grading.results import Mark, Result, Status, Student
+from grading.sandbox.outputs import size
 
 if TYPE_CHECKING:
     from grading.problem_set import ProblemSet
@@ -40,12 +41,14 @@ MOST_NOTES = 20
 LARGEST_IMAGE = 1_500_000
 MOST_PIXELS = 16_000_000
 LARGEST_PAGE = 4_000_000
+LARGEST_TEXTS = 1_000_000
 MOST_SET = 40_000
 """What may be shown: characters of a cell, an output, a message; outputs of a cell; notes;
-characters of an image in base64 and its pixels; characters of all cells and outputs together;
-characters of a student's texts in which formulas are set, which takes time."""
+characters of an image in base64 and its pixels; characters of all cells and outputs together, and
+of which outputs leave room for further cells; characters of a student's texts in which formulas are
+set, which takes time."""
 
-PNG = b"\x89PNG\r\n\x1a\n"
+TOO_LARGE = ("left-out", "what this cell showed is left out, as all together is too large")
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
@@ -341,13 +344,16 @@ def _identifier(question: str) -> str:
 def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
     """Return the cells for a template, safe for any author, and how many had no more room."""
     made: list[Block] = []
-    size, texts, placed = 0, 0, set()
+    whole, texts, placed = 0, 0, set()
     for cell in cells:
         if cell.kind == "markdown" and cell.role not in GIVEN:
             texts += len(cell.source)
         block = _block(cell, rows, formulas=cell.role in GIVEN or texts <= MOST_SET)
-        size += len(block.body) + sum(len(text) for _, text in block.outputs)
-        if size > LARGEST_PAGE:
+        shown = sum(len(text) for _, text in block.outputs)
+        if shown and whole + len(block.body) + shown > LARGEST_PAGE - LARGEST_TEXTS:
+            block.outputs, shown = [TOO_LARGE], 0
+        whole += len(block.body) + shown
+        if whole > LARGEST_PAGE:
             return made, len(cells) - len(made)
         if cell.question in rows and cell.question not in placed:
             block.identifier = _identifier(str(cell.question))
@@ -539,8 +545,8 @@ def _output(output: Mapping[str, Any]) -> list[tuple[str, str]]:
     data = output.get("data")
     if not isinstance(data, Mapping):
         return []
-    if "image/png" in data:
-        image = _image(_joined(data["image/png"]))
+    if kind := next((each for each in KINDS if each in data), ""):
+        image = _image(_joined(data[kind]), kind)
         return [("image", image) if image else ("left-out", "an image that cannot be shown")]
     return _texts("text", _joined(data.get("text/plain")))
 
@@ -568,18 +574,18 @@ def _raised(output: Mapping[str, Any]) -> str:
     return _cut(f"{name}: {value}" if value else name or "an error", LONGEST_MESSAGE)
 
 
-def _image(text: str) -> str:
-    """Return a PNG image in base64 if it is one of bearable size, and nothing otherwise."""
+def _image(text: str, kind: str) -> str:
+    """Return the address of an image in base64 if its size is bearable, and nothing otherwise."""
     if len(text) > LARGEST_IMAGE:
         return ""
     try:
         image = base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
         return ""
-    width, height = (int.from_bytes(image[i : i + 4]) for i in (16, 20))
-    if not image.startswith(PNG + b"\x00\x00\x00\rIHDR") or not 0 < width * height <= MOST_PIXELS:
+    width, height = size(image, kind)
+    if not 0 < width * height <= MOST_PIXELS:
         return ""
-    return base64.b64encode(image).decode()
+    return f"data:{kind};base64,{base64.b64encode(image).decode()}"
 
 
 def _public(cell: ShownCell) -> tuple[bool, Markup]:

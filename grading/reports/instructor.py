@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 from tqdm import tqdm
 
 from grading.names import shown
+from grading.results import FOR_A_PERSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -132,6 +133,8 @@ class Tally:
     shares: dict[str, array[float]] = field(default_factory=dict)
     # how many marks by hand each question still waits for
     open_marks: Counter[str] = field(default_factory=Counter)
+    # how many answers to each question no program can mark here
+    not_here: Counter[str] = field(default_factory=Counter)
     # how many marks of each question an older check made, or a person before the check changed
     older: Counter[str] = field(default_factory=Counter)
     decided_before: Counter[str] = field(default_factory=Counter)
@@ -159,6 +162,7 @@ class Tally:
             self._note_versions(mark)
             if mark.points is None:
                 self.open_marks[mark.question] += 1
+                self.not_here[mark.question] += mark.message.startswith(FOR_A_PERSON)
             elif mark.maximum:
                 share = mark.points / mark.maximum
                 self.shares.setdefault(mark.question, array("d")).append(share)
@@ -185,6 +189,11 @@ class Tally:
         if self.totals:
             yield ""
             yield from self._marks()
+        if count := self.not_here.total():
+            answers = "One answer is" if count == 1 else f"{count} answers are"
+            where = ", ".join(f"{name} ({each})" for name, each in (+self.not_here).items())
+            yield ""
+            yield f"{answers} for a person, as no program can mark them here: {where}"
         if self.is_mixed:
             yield ""
             yield from self._versions()

@@ -26,9 +26,15 @@ TEXT = 64_000
 IMAGES = 1_000_000
 TRACEBACK = 20_000
 MOST_OUTPUTS = 200
+# of all cells together, so that what is shown never takes the room of the answers
+ALL_TEXT = 400_000
+ALL_IMAGES = 3_000_000
+PICTURES = ("image/png", "image/jpeg", "image/gif")
+LEAST_RECURSION = 1000
 NEEDLESS = ("matplotlib", "config", "load_ext", "reload_ext")
 INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
 INLINE = "module://matplotlib_inline.backend_inline"
+IMAGE_LEFT_OUT = "[this picture is left out: one, or all together, are too large]"
 LEFT_OUT = "\n[what the cell wrote beyond this is left out]\n"
 
 
@@ -40,14 +46,16 @@ class Outputs:
     """What one cell shows, in the form of a notebook, and no more than a notebook can bear."""
 
     def __init__(self) -> None:
+        self.all_text_left = ALL_TEXT
+        self.all_images_left = ALL_IMAGES
         self.clear()
 
     def clear(self) -> None:
         """Start a cell."""
         self.shown: list[dict[str, Any]] = []
-        self.text_left = TEXT
-        self.images_left = IMAGES
-        self.tracebacks_left = TRACEBACK
+        self.text_left = min(TEXT, self.all_text_left)
+        self.images_left = min(IMAGES, self.all_images_left)
+        self.tracebacks_left = min(TRACEBACK, self.all_text_left)
 
     def write(self, name: str, text: str) -> None:
         """Add to a stream."""
@@ -61,16 +69,19 @@ class Outputs:
     def show(self, kind: str, data: dict[str, Any], count: int | None = None) -> None:
         """Add a text and an image, or what there is of them."""
         kept = {}
-        text, image = data.get("text/plain"), data.get("image/png")
+        text = data.get("text/plain")
         if isinstance(text, str):
             kept["text/plain"] = self._cut(text)
+        picture = next((each for each in PICTURES if data.get(each) is not None), "")
+        image = data.get(picture)
         if isinstance(image, bytes):
             image = base64.b64encode(image).decode()
         if isinstance(image, str) and len(image) <= self.images_left:
             self.images_left -= len(image)
-            kept["image/png"] = str.__str__(image)
+            self.all_images_left -= len(image)
+            kept[picture] = str.__str__(image)
         elif image is not None:
-            kept["text/plain"] = "[this image is left out: it is larger than one megabyte]"
+            kept["text/plain"] = IMAGE_LEFT_OUT
         counted = {"execution_count": count} if kind == "execute_result" else {}
         self._add({"output_type": kind, "data": kept, "metadata": {}, **counted})
 
@@ -78,6 +89,7 @@ class Outputs:
         """Add an exception."""
         lines = "\n".join(traceback)[-self.tracebacks_left :] if self.tracebacks_left else ""
         self.tracebacks_left -= len(lines)
+        self.all_text_left -= len(lines)
         self._add(
             {
                 "output_type": "error",
@@ -99,6 +111,7 @@ class Outputs:
         text = str.__str__(text)
         cut = text[: self.text_left]
         self.text_left -= len(cut)
+        self.all_text_left = max(0, self.all_text_left - len(cut))
         return cut if self.text_left else cut + LEFT_OUT
 
 
@@ -150,6 +163,10 @@ class Runner:
         self.seconds = seconds
         self.timing = False
         self.shell = make_shell(self.outputs)
+        from _wire import decode, encode
+
+        # a module of a student's may be called alike
+        self.decode, self.encode = decode, encode
 
     def execute(self, source: str) -> dict[str, Any]:
         """Run a cell and return what it showed."""
@@ -164,15 +181,13 @@ class Runner:
 
     def collect(self, source: str, inputs: Any) -> dict[str, Any]:
         """Call `answer` among the student's names and return what it made, encoded."""
-        from _wire import decode, encode
-
         self.outputs.clear()
         defined: dict[str, Any] = {}
         try:
             with self:
                 # globals are the student's; what the source defines stays apart from them
                 exec(compile(source, "<answer>", "exec"), self.shell.user_ns, defined)  # noqa: S102
-                return {"answer": encode(defined["answer"](**decode(inputs)))}
+                return {"answer": self.encode(defined["answer"](**self.decode(inputs)))}
         except BaseException as error:  # noqa: BLE001, whatever a student's function raises
             return {"failed": self._words(error)}
 
@@ -190,7 +205,8 @@ class Runner:
         """Start the clock, and undo what an earlier step did to the process."""
         sys.settrace(None)
         sys.setprofile(None)
-        sys.setrecursionlimit(1000)
+        # what a cell has raised holds for the next; a lower limit could stop the runner itself
+        sys.setrecursionlimit(max(LEAST_RECURSION, sys.getrecursionlimit()))
         sys.stdout, sys.stderr = self.streams
         self.timing = True
         signal.signal(signal.SIGALRM, self._out_of_time)
@@ -202,7 +218,6 @@ class Runner:
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.settrace(None)
         sys.setprofile(None)
-        sys.setrecursionlimit(1000)
 
     def _out_of_time(self, _number: int, _frame: FrameType | None) -> None:
         """Interrupt the step that is running."""
@@ -269,7 +284,7 @@ def make_shell(outputs: Outputs) -> Any:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     shell = Shell.instance(config=config)
-    shell.display_formatter.active_types = ["text/plain", "image/png"]
+    shell.display_formatter.active_types = ["text/plain", *PICTURES]
     shell.user_ns["exit"] = shell.user_ns["quit"] = shell.ask_exit
     return shell
 
@@ -370,6 +385,8 @@ def main() -> None:
 
     sys.path.pop(0)
     runner = Runner(settings["seconds"])
+    # as in a notebook, what a cell writes beside it can be imported
+    sys.path.insert(0, "")
     requests = os.fdopen(settings["requests"], "rb")
     replies = os.fdopen(settings["replies"], "wb", buffering=0)
     for stream in (requests, replies):

@@ -1,7 +1,8 @@
 """What a sandbox says that a cell showed, reduced to what is safe to keep and to look at.
 
-The sandbox may say anything. What is kept are plain texts, PNG images and exceptions, built anew
-from what came, within limits. Everything else is dropped: HTML, JavaScript, SVG, widgets, metadata.
+The sandbox may say anything. What is kept are plain texts, PNG, JPEG and GIF images and
+exceptions, built anew from what came, within limits. Everything else is dropped: HTML, JavaScript,
+SVG, widgets, metadata.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ TRACEBACKS = 32_768
 IMAGES = 1_048_576
 MOST_OUTPUTS = 200
 MOST_PIXELS = 25_000_000
-PNG = b"\x89PNG\r\n\x1a\n"
+PNG, GIF, JPEG = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a"), b"\xff\xd8\xff"
+MOST_SEGMENTS = 1000
 # colors and cursor movements, then every other control character but tab, line feed and return
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\t\n\r\x20-\x7e\xa0-\U0010ffff]")
 
@@ -79,7 +81,7 @@ class _Cleaner:
         elif kind == "error":
             self._add_error(output)
 
-    def _add_data(self, output: dict[str, Any], kind: str) -> None:
+    def _add_data(self, output: dict[str, Any], output_type: str) -> None:
         """Add a text and an image."""
         data = output.get("data")
         if type(data) is not dict:
@@ -87,13 +89,14 @@ class _Cleaner:
         kept = {}
         if type(data.get("text/plain")) is str:
             kept["text/plain"] = self._text(data["text/plain"])
-        image = self._image(data.get("image/png"))
-        if image:
-            kept["image/png"] = image
+        for kind in ("image/png", "image/jpeg", "image/gif"):
+            if image := self._image(data.get(kind), kind):
+                kept[kind] = image
+                break
         if not kept:
             return
-        clean = {"output_type": kind, "data": kept, "metadata": {}}
-        if kind == "execute_result":
+        clean = {"output_type": output_type, "data": kept, "metadata": {}}
+        if output_type == "execute_result":
             count = output.get("execution_count")
             is_count = type(count) is int and 0 < count < 1_000_000
             clean["execution_count"] = count if is_count else None
@@ -121,18 +124,51 @@ class _Cleaner:
         self.text_left -= len(text)
         return text
 
-    def _image(self, encoded: Any) -> str:
-        """Return a PNG in base64, or nothing if it is none or too large to look at."""
+    def _image(self, encoded: Any, kind: str) -> str:
+        """Return an image in base64, or nothing if it is none or too large to look at."""
         if type(encoded) is not str or not 0 < len(encoded) <= self.images_left:
             return ""
         try:
             image = base64.b64decode("".join(encoded.split()), validate=True)
         except (binascii.Error, ValueError):
             return ""
-        if image[:8] != PNG or len(image) < 24:
-            return ""
-        width, height = struct.unpack(">II", image[16:24])
-        if width * height > MOST_PIXELS:
+        width, height = size(image, kind)
+        if not 0 < width * height <= MOST_PIXELS:
             return ""
         self.images_left -= len(encoded)
         return base64.b64encode(image).decode()
+
+
+def size(image: bytes, kind: str) -> tuple[int, int]:
+    """Return the width and the height of an image of a kind; zeros where it is none.
+
+    Examples
+    --------
+    >>> size(b"GIF89a" + bytes([3, 0, 2, 0]), "image/gif"), size(b"GIF89a", "image/png")
+    ((3, 2), (0, 0))
+    """
+    try:
+        if kind == "image/png" and image[:8] == PNG and image[12:16] == b"IHDR":
+            return struct.unpack(">II", image[16:24])
+        if kind == "image/gif" and image[:6] in GIF:
+            return struct.unpack("<HH", image[6:10])
+        if kind == "image/jpeg" and image[:3] == JPEG:
+            return _size_of_jpeg(image)
+    except struct.error:
+        pass
+    return 0, 0
+
+
+def _size_of_jpeg(image: bytes) -> tuple[int, int]:
+    """Return the width and the height that the frame of a JPEG image says."""
+    place = 2
+    for _ in range(MOST_SEGMENTS):
+        mark, kind, length = struct.unpack(">BBH", image[place : place + 4])
+        if mark != 0xFF:
+            break
+        # SOF0 to SOF15 are frames, but for tables of codes (C4), JPG (C8) and conditions (CC)
+        if 0xC0 <= kind <= 0xCF and kind not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", image[place + 5 : place + 9])
+            return width, height
+        place += 2 + length
+    return 0, 0

@@ -27,7 +27,7 @@ ATTRIBUTES = {
 }
 VALUES = {
     "href": r"#[\w-]+|https?://\S+|mailto:\S+",
-    "src": r"data:image/png;base64,[A-Za-z0-9+/=]+",
+    "src": r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=]+",
     "style": r"(text-align: ?\w+;?)?",
     "http-equiv": "Content-Security-Policy",
     # what surrounds a formula that is wider than the page

@@ -39,7 +39,7 @@ def vast() -> str:
     return base64.b64encode(whole + struct.pack(">I", zlib.crc32(chunk))).decode()
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
 def test_a_picture_has_an_address_that_holds_it(kind: str) -> None:
     data = picture(kind)
     assert address(data) == f"data:image/{kind.lower()};base64,{data}"
@@ -54,14 +54,13 @@ def test_a_picture_has_an_address_that_holds_it(kind: str) -> None:
         "no base64!",
         base64.b64encode(b"<svg onload='alert(1)'/>").decode(),
         base64.b64encode(b"<script>alert(1)</script>").decode(),
-        picture("GIF"),
         picture("BMP"),
         picture("PNG")[:16],
         vast(),
         picture("PNG") + '"><script>',
         "A" * (LARGEST + 4),
     ],
-    ids=["none", "text", "svg", "script", "gif", "bmp", "cut", "vast", "quote", "large"],
+    ids=["none", "text", "svg", "script", "bmp", "cut", "vast", "quote", "large"],
 )
 def test_what_is_no_picture_of_bearable_size_has_none(data: str) -> None:
     assert address(data) == ""
