@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import nbformat
 from nbformat import NotebookNode
 
+from grading.environment import filled_in
 from grading.pictures import lifted
 
 if TYPE_CHECKING:
@@ -117,11 +118,14 @@ def problem_sets(folder: Path = SOURCE) -> dict[str, ProblemSet]:
 def read(path: Path) -> ProblemSet:
     """Return the problem set of a source notebook.
 
-    Raises ValueError if a check belongs to no question, or a hidden check lacks one of its
-    functions.
+    What texts name in double braces is filled in: see `grading.environment`. Raises ValueError if
+    a check belongs to no question, or a hidden check lacks one of its functions.
     """
     source = nbformat.read(path, as_version=4)
     student = released(source)
+    for cell in student.cells:
+        if cell.cell_type == "markdown":
+            cell.source = filled_in(cell.source)
     pictures: dict[str, str] = {}
     cells = tuple(
         Cell(_name(cell, i), _role(cell), cell.cell_type, lifted(cell, cell.source, pictures))

@@ -428,7 +428,7 @@ def _written_into(cell: Cell, copy: _SubmittedCell) -> str:
     These are the lines with words or numbers that the original does not have; a few words more may
     be another version of the text.
     """
-    if cell.kind == "code" and cell.role != "check":
+    if cell.role == "text" or (cell.kind == "code" and cell.role != "check"):
         return ""
     new = Counter(_words(copy.source)) - Counter(_words(cell.source))
     numbers = any(each[0].isdigit() for each in new) and cell.role == "check"
