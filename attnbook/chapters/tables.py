@@ -8,17 +8,18 @@ from __future__ import annotations
 import json
 import sys
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from attnbook.data import data_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-TABLE = Path(__file__).parents[2] / "data" / "tables.json"
+TABLE = data_file("tables.json")
 
 
 @cache
