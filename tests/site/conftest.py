@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.book.notebooks import BOOK
 from tests.site.test_browser import look_without_scripts
+from tools import reader
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -25,6 +27,12 @@ def without_scripts(once: Once, browser: Browser, site: Path) -> Callable[[str],
         return once(record, lambda _: look_without_scripts(browser, site / name))
 
     return seen
+
+
+@pytest.fixture(scope="session")
+def readers_notebooks(once: Once) -> dict[str, str]:
+    """Return the notebooks for readers."""
+    return once("readers-notebooks", lambda _: reader.notebooks(BOOK))
 
 
 @pytest.fixture(scope="session")

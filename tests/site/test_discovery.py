@@ -10,7 +10,7 @@ import sys
 import textwrap
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
@@ -25,6 +25,9 @@ from tests.book.building import run
 from tests.book.notebooks import BOOK, CHAPTERS, PAGES, ROOT, notebook, read
 from tests.site import pages
 from tools.downloads import PDF, link
+
+if TYPE_CHECKING:
+    from tests.conftest import Once
 
 REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
@@ -81,9 +84,9 @@ def build(folder: Path, repository: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def published(once: Once) -> Path:
     """Return a small site with an address."""
-    return build(tmp_path_factory.mktemp("published"), REPOSITORY)
+    return Path(once("published", lambda folder: build(folder, REPOSITORY)))
 
 
 def meta(page: BeautifulSoup) -> dict[str, str]:

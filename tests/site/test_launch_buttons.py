@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 import zipfile
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -41,14 +40,10 @@ def links(page: BeautifulSoup) -> dict[str, str]:
     return {link.get_text(): str(link["href"]) for link in page.select("nav.launch-buttons a")}
 
 
-@cache
-def plain() -> dict[str, str]:
-    """Return the notebooks for readers."""
-    return reader.notebooks(BOOK)
-
-
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
+def test_each_chapter_offers_its_notebook(
+    site: Path, readers_notebooks: dict[str, str], name: str
+) -> None:
     page = pages.parse(site / name.replace(".ipynb", ".html"))
     (line,) = page.select("nav.launch-buttons")
     assert line.find_previous("h1"), "it is below the title"
@@ -56,7 +51,7 @@ def test_each_chapter_offers_its_notebook(site: Path, name: str) -> None:
     assert link["download"] == Path(name).name
     saved = site / "chapters" / str(link["href"])
     made = nbformat.read(saved, as_version=4)
-    wanted = nbformat.reads(plain()[Path(name).name], as_version=4)
+    wanted = nbformat.reads(readers_notebooks[Path(name).name], as_version=4)
     assert [cell.source for cell in made.cells[2:]] == [cell.source for cell in wanted.cells[2:]]
     shown = [each.data["text/plain"] for cell in made.cells for each in cell.get("outputs", ())]
     assert not [words for words in shown if words.startswith(stills.DRAW)], "the build drew it"

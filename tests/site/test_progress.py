@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
+    from tests.conftest import Once
+
 LEFT_OUT = shutil.ignore_patterns(
     *(".git", ".venv*", ".lighthouse", "_build", "tests", "chapters", "practice", "data", "docs"),
     *("*.ipynb", "__pycache__", ".*_cache"),
@@ -111,9 +113,14 @@ def address(small_site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def small_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build a book of a front page and two chapters with the book's own configuration."""
-    root = tmp_path_factory.mktemp("progress") / "book"
+def small_site(once: Once) -> Path:
+    """Return the site of a book of a front page and two chapters."""
+    return Path(once("progress", build_small_site))
+
+
+def build_small_site(folder: Path) -> Path:
+    """Build that book with the configuration of this one."""
+    root = folder / "book"
     shutil.copytree(ROOT, root, ignore=LEFT_OUT)
     (root / "chapters").mkdir()
     toc = "format: jb-book\nroot: index\noptions: {numbered: true}\nchapters:\n"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 
-from tests.book.notebooks import BOOK
-from tools import reader, stills
+from tools import stills
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -27,20 +26,20 @@ EDGES = """() => [
 ]"""
 
 
-def drawings() -> list[bytes]:
+def drawings(notebooks: dict[str, str]) -> list[bytes]:
     """Return each still picture of a figure that moves, once."""
-    made = (nbformat.reads(text, as_version=4) for text in reader.notebooks(BOOK).values())
+    made = (nbformat.reads(text, as_version=4) for text in notebooks.values())
     texts = [str(cell.get("outputs", "")) for book in made for cell in book.cells]
     found = dict.fromkeys(data for text in texts for data in DRAWING.findall(text))
     return [base64.b64decode(data) for data in found]
 
 
 def test_no_still_cuts_its_figure_off_or_ends_far_below_it(
-    browser: Browser, tmp_path: Path
+    browser: Browser, readers_notebooks: dict[str, str], tmp_path: Path
 ) -> None:
     page = browser.new_page()
     edges = {}
-    for place, drawing in enumerate(drawings()):
+    for place, drawing in enumerate(drawings(readers_notebooks)):
         path = tmp_path / f"{place}.svg"
         path.write_bytes(drawing)
         page.goto(path.as_uri())
