@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from copy import copy
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,7 @@ FURNITURE = (
 each_page = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pages.long_unless_shown(f"{name}.html")) for name in PAGES],
+    scope="module",  # so that all tests of a page come in turn, and few pages are held at once
 )
 
 
@@ -41,19 +42,19 @@ def parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable("table").use(dollarmath_plugin, double_inline=True)
 
 
-@cache
+@lru_cache(maxsize=4)
 def text(site: Path, name: str) -> str:
     return (site / f"{name}{ENDING}").read_text(encoding="utf-8")
 
 
-@cache
+@lru_cache(maxsize=4)
 def tokens(site: Path, name: str) -> list[Token]:
     """Return all tokens of a page, at any depth."""
     parsed = parser().parse(text(site, name))
     return [part for token in parsed for part in (token, *(token.children or ()))]
 
 
-@cache
+@lru_cache(maxsize=4)
 def article(site: Path, name: str) -> Tag:
     """Return the text of a page of the site without what only helps on the page."""
     page = BeautifulSoup(str(pages.parse(site / f"{name}.html").article), "html.parser")
