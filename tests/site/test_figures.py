@@ -274,6 +274,7 @@ class TestEveryFigure:
             heights = fresh.walk(steps, HEIGHT)
             assert max(heights) - min(heights) < 0.5, (kind, width, heights)
 
+    @pytest.mark.proof("pages")
     def test_it_answers_to_keys(self, fresh: Shown, kind: type[LiveFigure]) -> None:
         for slider in fresh.form.locator("input[type=range]").all():
             before = fresh.described()
