@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from book.files import atomic_write
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook import autograded
 from grading.gradebook.book import Book, write_autograded
@@ -21,6 +20,7 @@ from grading.marking import distribute
 from grading.marking.submission import Conditions, mark
 from grading.memory import Memory, chosen_questions
 from grading.names import safe_name
+from grading.private import close_course, make_private, write_private
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
 from grading.regrades import read_requests
 from grading.reports import feedback, tables
@@ -77,7 +77,8 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
     url = database(order.out, order.database)
     collection = _collected(order, course, tuple(known), url)
     sets = {name: known[name] for name in collection.assignments}
-    order.out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(order.out)
+    close_course(order.out)
     with Book(url) as book:
         notes = [*course.notes, *collection.notes]
         for name, problem_set in sets.items():
@@ -97,7 +98,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         summaries = _write_tables(order.out, book, course, marked)
     notes = list(dict.fromkeys(notes))
     whole = "\n".join(["\n\n".join(summaries.values()), *notes])
-    atomic_write(order.out / "summary.txt", whole + "\n")
+    write_private(order.out / "summary.txt", whole + "\n")
     return "\n".join(["\n\n".join(summaries[name] for name in sets if name in summaries), *notes])
 
 
@@ -222,7 +223,7 @@ def _write_feedback(out: Path, result: Result) -> None:
     """Write the page for the student, or take away an older one."""
     path = _feedback_path(out, result)
     if result.feedback:
-        atomic_write(path, result.feedback)
+        write_private(path, result.feedback)
     else:
         path.unlink(missing_ok=True)
 
@@ -369,12 +370,13 @@ def _opened(
     requests = read_requests(out)
     if url is None and not (out / DATABASE).exists():
         raise ValueError(f"OUT must be a folder that make grade has filled; {out} has no gradebook")
+    close_course(out)
     with Book(database(out, url)) as book:
         sets = _recorded_sets(book, source)
         said = requests.settle(book, course, sets) if requests else []
         _renew_feedback(out, book, sets, course)
         summaries = _write_tables(out, book, course, sets)
-        atomic_write(out / "summary.txt", "\n\n".join(summaries.values()) + "\n")
+        write_private(out / "summary.txt", "\n\n".join(summaries.values()) + "\n")
         yield book, course, sets, said
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from book.files import atomic_write
 from grading.intake.csv_file import read_rows, separator, wrong
 from grading.names import question_named, shown
-from grading.reports.tables import plain_text
+from grading.private import write_private
+from grading.reports.tables import as_text, plain_text
 
 if TYPE_CHECKING:
     from grading.enrolment import Enrolment
@@ -70,9 +70,11 @@ class Requests:
         text = io.StringIO()
         table = csv.writer(text, delimiter=self.separator, lineterminator="\r\n")
         table.writerow(self.header)
-        table.writerows([line[name] for name in self.header] for line in self.lines.values())
+        table.writerows(
+            [as_text(line[name]) for name in self.header] for line in self.lines.values()
+        )
         if self.path.read_text(encoding="utf-8-sig") != text.getvalue():
-            atomic_write(self.path, "\ufeff" + text.getvalue(), mode=0o600)
+            write_private(self.path, "\ufeff" + text.getvalue())
 
 
 def read_requests(out: Path) -> Requests | None:

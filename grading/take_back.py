@@ -10,6 +10,7 @@ from grading.gradebook.book import Book
 from grading.gradebook.database import DATABASE, database
 from grading.intake.roster import UNMATCHED
 from grading.names import safe_name, shown
+from grading.private import make_private
 from grading.results import Student
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def move_files(out: Path, old: str, new: str | None, other: Mapping[str, str]) -
         for path in sorted(before.glob("*")) if new is not None else ():
             after = out / folder / safe_name(new or "") / path.name
             if other.get(path.stem) != "graded":
-                after.parent.mkdir(parents=True, exist_ok=True)
+                make_private(after.parent)
                 shutil.rmtree(after) if after.is_dir() else after.unlink(missing_ok=True)
                 path.replace(after)
         if before.is_dir():

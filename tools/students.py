@@ -76,6 +76,7 @@ LEFT_OUT = (
     "tools/chapter.md",
     "tools/chapter.py",
     "tools/example_submissions.py",
+    "tools/grading_python.py",
     "tools/imports.py",
     "tools/package_check.py",
     "tools/question.py",

@@ -21,7 +21,6 @@ from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, up
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from book.files import atomic_write
 from grading.gradebook import autograded, decisions, people, receipts
 from grading.gradebook.database import (
     ASSIGNMENT,
@@ -44,6 +43,7 @@ from grading.gradebook.database import (
     writing,
 )
 from grading.gradebook.decisions import Decision, Decisions
+from grading.private import write_private
 from grading.problem_set import CHECK
 from grading.results import Mark, Result, Status, Student
 
@@ -391,7 +391,7 @@ def write_autograded(out: Path, result: Result) -> Path:
     assignment = _folder_name("assignment", result.assignment)
     path = autograded.place(out, result.student.student_id, assignment)
     if result.status == "graded" and result.notebook:
-        atomic_write(path, result.notebook, mode=0o600)
+        write_private(path, result.notebook)
     else:
         path.unlink(missing_ok=True)
     return path

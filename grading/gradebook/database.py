@@ -32,6 +32,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from grading.private import make_file
+
 # nbgrader's tables
 ASSIGNMENT = nb.Assignment.__table__
 NOTEBOOK = nb.Notebook.__table__
@@ -186,6 +188,8 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 def _create(url: URL, shown: str) -> None:
     """Make the tables that are missing, unless the database is somebody else's."""
+    if url.get_backend_name() == "sqlite" and url.database:
+        make_file(Path(url.database))
     engine = create_engine(url)
     _begin_explicitly(engine)
     try:

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from book.files import atomic_write
 from grading.gradebook.database import database_url
+from grading.private import write_private
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = "nbgrader_config.py"
@@ -38,9 +38,9 @@ def write_course(out: Path, url: str, source: Path) -> Path:
     """
     address = database_url(url).render_as_string(hide_password=False)
     settings = out / SETTINGS
-    atomic_write(settings, WRITTEN.format(address=address), mode=0o600)
+    write_private(settings, WRITTEN.format(address=address))
     copy = out / "source" / source.stem / source.name
-    atomic_write(copy, source.read_text(encoding="utf-8"), mode=0o600)
+    write_private(copy, source.read_text(encoding="utf-8"))
     return settings
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from book.files import atomic_write
 from grading.gradebook.book import Book
+from grading.private import write_private
 from grading.problem_set import SOURCE, problem_sets
 from grading.reports.pages import render, rows_as_csv
 
@@ -275,8 +275,8 @@ def report(
             if not found.count:
                 continue
             path = out / f"items-{name}.html"
-            atomic_write(path, page(found), mode=0o600)
-            atomic_write(path.with_suffix(".csv"), table(found), mode=0o600)
+            write_private(path, page(found))
+            write_private(path.with_suffix(".csv"), table(found))
             flags = sum(bool(item.flag) for item in found.items)
             written.append(f"{path}: {flags} of {len(found.items)} keys look wrong")
     if not written:

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import nbformat
 import numpy as np
 
-from book.files import atomic_write
 from grading.gradebook import autograded
 from grading.gradebook.book import Book
 from grading.gradebook.database import DATABASE
 from grading.names import safe_name
+from grading.private import write_private
 from grading.problem_set import SOURCE, problem_sets
 from grading.reports.feedback import ShownCell
 from grading.reports.pages import render, rows_as_csv
@@ -426,8 +426,8 @@ def report(out: Path, assignment: str | None = None, source: Path = SOURCE) -> l
         )
         pairs = group.pairs()
         path = out / f"similarity-{name}.html"
-        atomic_write(path, page(group, pairs, name), mode=0o600)
-        atomic_write(path.with_suffix(".csv"), table(pairs), mode=0o600)
+        write_private(path, page(group, pairs, name))
+        write_private(path.with_suffix(".csv"), table(pairs))
         written += [f"{path}: {len(pairs)} of {_pairs_of(works)} pairs to look at"]
     if not written:
         wanted = assignment or "any problem set"

@@ -13,9 +13,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from book.files import atomic_write
 from grading.late import in_words, local
 from grading.names import shown
+from grading.private import write_private
 from grading.results import Result, Student
 from grading.version import grader
 
@@ -332,6 +332,23 @@ def _kept(cell: str) -> str:
     return plain_text(cell) if cell.startswith(FORMULA) and cell.strip() != "-" else cell
 
 
+def as_text(cell: str) -> str:
+    """Return a cell of somebody's own table as it came, but text where it looks like a formula.
+
+    Examples
+    --------
+    >>> as_text("=1+1"), as_text("-0,5"), as_text("-"), as_text("why?")
+    ("'=1+1", '-0,5', '-', 'why?')
+    """
+    if not cell.startswith(FORMULA) or cell.strip() in ("", "-"):
+        return cell
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
 def _rows(
     results: Iterable[Result], questions: Sequence[Question]
 ) -> Iterator[tuple[Result, Sequence[Question]]]:
@@ -422,7 +439,7 @@ def plain_text(value: str) -> str:
 
 def _write(path: Path, rows: Iterable[Sequence[str]]) -> None:
     """Write a table in the form of RFC 4180."""
-    atomic_write(path, as_csv(rows))
+    write_private(path, as_csv(rows))
 
 
 def as_csv(rows: Iterable[Sequence[object]]) -> str:

@@ -582,6 +582,8 @@ def _options(limits: Limits) -> list[str]:
     for name, value in _environment("/tmp").items():  # noqa: S108, in the sandbox
         arguments += ["--setenv", name, value]
     arguments += [*_system(), "--proc", "/proc", "--dev", "/dev"]
+    # with what this machine was started, which can name disks and more
+    arguments += ["--ro-bind", "/dev/null", "/proc/cmdline"]
     arguments += ["--dir", "/grader", "--dir", "/packages"]
     arguments += ["--perms", "1777", "--size", str(limits.disk_bytes), "--tmpfs", "/tmp"]  # noqa: S108
     # locks and pools of multiprocessing have their semaphores there
