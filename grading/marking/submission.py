@@ -243,7 +243,7 @@ def _untouched(cells: Iterable[WorkCell], problem_set: ProblemSet) -> set[str | 
 
 
 def _without_paragraph(
-    question: Question, untouched: set[str | None], cells: Sequence[WorkCell]
+    question: Question, untouched: set[str | None], cells: Sequence[WorkCell] = ()
 ) -> Mark:
     """Return zero for a paragraph that nobody wrote; otherwise a person decides."""
     if question.name in untouched:

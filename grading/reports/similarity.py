@@ -13,6 +13,7 @@ import ast
 import builtins
 import math
 import re
+import unicodedata
 import warnings
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -62,6 +63,14 @@ LONGEST = 20_000
 """From which score, share and number of lines on a pair is reported, see `Pair`; characters that a
 line must have; pairs shown with both sides; characters of a cell that are read."""
 
+PASSAGE = 15
+"""Words of a text that are the same by no chance."""
+LOOK_ALIKES = str.maketrans(
+    "аеорсухіјѕһԁԛԝАВЕКМНОРСТХЅІЈοαυνρΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxijshdqwABEKMHOPCTXSIJoauvpABEZHIKMNOPTYX",
+)
+"""Letters of Cyrillic and Greek, and those of Latin that nobody can tell from them."""
+MIXED = re.compile(r"\w+")
 WRITTEN = ("answer", "by hand", "own")
 COLUMNS = ("first", "second", "alike", "odds", "shared", "others", "lines", "names", "reasons")
 SIMPLE = frozenset(dir(builtins))
@@ -70,6 +79,33 @@ MARKS = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
 
 
 Key = TypeVar("Key")
+
+
+def as_read(text: str) -> str:
+    r"""Return a text as a reader sees it: look-alike letters are one, and what is hidden is gone.
+
+    Examples
+    --------
+    >>> as_read("th\u0435 sc\u200bores"), as_read("\uff46\uff4f\uff52")
+    ('the scores', 'for')
+    """
+    seen = "".join(each for each in text if unicodedata.category(each) != "Cf")
+    return unicodedata.normalize("NFKC", seen).translate(LOOK_ALIKES)
+
+
+def disguised(text: str) -> int:
+    r"""Return how many characters of a text are hidden, or look like others within a word.
+
+    Words that are in one alphabet are words of another language, and nothing is hidden in them.
+
+    Examples
+    --------
+    >>> disguised("th\u0435 sc\u200bores"), disguised("\u0441\u043b\u043e\u0432\u043e")
+    (2, 0)
+    """
+    hidden = sum(unicodedata.category(each) == "Cf" for each in text)
+    words = (word for word in MIXED.findall(text) if re.search("[A-Za-z]", word))
+    return hidden + sum(ord(each) in LOOK_ALIKES for word in words for each in word)
 
 
 class Feature(NamedTuple):
@@ -92,7 +128,7 @@ def features(source: str, kind: str = "code") -> Iterator[Feature]:
     >>> set(features("np.sqrt(d) + eta")) & set(features(yours)) == set(features("np.sqrt(d)"))
     True
     """
-    source = source[:LONGEST]
+    source = as_read(source[:LONGEST])
     if kind != "code":
         yield from _runs(source, 0)
         return
@@ -125,6 +161,13 @@ def _shapes(tree: ast.Module) -> Iterator[Feature]:
     for node in reversed(nodes):  # parts come before what they are part of
         own = isinstance(node, (ast.expr, ast.keyword))
         sizes[id(node)] = own + sum(sizes[id(each)] for each in ast.iter_child_nodes(node))
+    # of texts that are put together only the whole one
+    parts = {
+        id(part)
+        for node in nodes
+        if isinstance(node, ast.BinOp)
+        for part in (node.left, node.right)
+    }
     for node in nodes:
         if isinstance(node, ast.AugAssign):
             each: ast.AST = ast.BinOp(node.target, node.op, node.value)
@@ -135,6 +178,21 @@ def _shapes(tree: ast.Module) -> Iterator[Feature]:
         if sizes[id(node)] >= SMALLEST:
             for depth in DEPTHS:
                 yield Feature(f"{depth} {_shape(each, depth)}", node.lineno - 1)
+        # code that is executed from a text
+        if id(node) not in parts and (inside := _text(node)):
+            held = _parsed(inside) if "(" in inside or "=" in inside else None
+            for what, line in _shapes(held) if held is not None else ():
+                yield Feature(what, min(node.lineno - 1 + line, (node.end_lineno or 1) - 1))
+
+
+def _text(node: ast.AST) -> str:
+    """Return the text that an expression is, or that it puts together; nothing for any other."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts = _text(node.left), _text(node.right)
+        return "".join(parts) if all(parts) else ""
+    return ""
 
 
 def _shape(node: ast.AST, depth: int) -> str:
@@ -165,15 +223,15 @@ def _marks(node: ast.AST) -> bool:
     return isinstance(node, MARKS)
 
 
-def _runs(text: str, first: int) -> Iterator[Feature]:
-    """Give the runs of words in a text."""
+def _runs(text: str, first: int, length: int = WORDS) -> Iterator[Feature]:
+    """Give the runs of so many words in a text."""
     words = [
         ("#" if word[0].isdigit() else word, first + i)
         for i, line in enumerate(text.split("\n"))
         for word in re.findall(r"\w+", line.casefold())
     ]
-    for i in range(len(words) - WORDS + 1):
-        yield Feature(" ".join(word for word, _ in words[i : i + WORDS]), words[i][1])
+    for i in range(len(words) - length + 1):
+        yield Feature(" ".join(word for word, _ in words[i : i + length]), words[i][1])
 
 
 @dataclass(frozen=True)
@@ -192,19 +250,31 @@ class Work:
     @cached_property
     def letters(self) -> tuple[str, ...]:
         """Return all of it letter for letter, without the student's number."""
-        sources = (each.source.replace(self.student, "") for each in self.cells)
+        sources = (as_read(each.source).replace(self.student, "") for each in self.cells)
         return tuple(filter(None, map(str.strip, sources)))
 
     @cached_property
     def lines(self) -> frozenset[str]:
         """Return the lines that are long enough to be somebody's own."""
-        lines = (line.strip() for each in self.cells for line in each.source.split("\n"))
+        sources = (as_read(each.source) for each in self.cells)
+        lines = (line.strip() for each in sources for line in each.split("\n"))
         return frozenset(line for line in lines if len(line) >= LONG_LINE)
+
+    @cached_property
+    def passages(self) -> frozenset[str]:
+        """Return the long runs of words in texts, whatever the numbers in them."""
+        texts = (as_read(each.source[:LONGEST]) for each in self.cells if each.kind != "code")
+        return frozenset(run.what for text in texts for run in _runs(text, 0, PASSAGE))
+
+    @cached_property
+    def disguised(self) -> int:
+        """Return how many characters are hidden, or only look like others."""
+        return sum(disguised(each.source) for each in self.cells)
 
     @cached_property
     def names(self) -> frozenset[str]:
         """Return the names in code."""
-        code = (each.source[:LONGEST] for each in self.cells if each.kind == "code")
+        code = (as_read(each.source[:LONGEST]) for each in self.cells if each.kind == "code")
         return frozenset(word for each in code for word in re.findall(r"[^\W\d]\w*", each))
 
 
@@ -222,6 +292,7 @@ class Pair:
     names: int  # names that hardly anybody else uses
     number: bool  # whether one has the other's student number in it
     shared: dict[str, int]  # features that both have and most others do not, and how many have each
+    passages: int = 0  # long runs of words that hardly anybody else has
 
     @property
     def odds(self) -> float:
@@ -253,8 +324,16 @@ class Pair:
             why.append("the code is alike, whatever its names")
         if len(self.lines) >= MANY_LINES:
             why.append(f"{len(self.lines)} lines of their own are the same letter for letter")
+        if self.passages:
+            words = self.passages + PASSAGE - 1
+            why.append(f"a text of at least {words} words is the same word for word")
         if self.number and why:
             why.append("one has the other's student number in it")
+        why += [
+            f"{work.student} has {work.disguised} characters that hide or look like others"
+            for work in (self.first, self.second)
+            if why and work.disguised
+        ]
         return why
 
 
@@ -292,6 +371,9 @@ class Class:
             if count <= max(2, size * COMMON)
         }
         self._lines = [work.lines - template.lines - solution.lines for work in self.works]
+        self._passages = [
+            work.passages - template.passages - solution.passages for work in self.works
+        ]
         self._names = [work.names - template.names - solution.names for work in self.works]
         stubs = set(template.letters)
         self._letters = [
@@ -304,6 +386,7 @@ class Class:
         few = max(3, size // 50)
         lines = _together(self._lines, few)
         names = _together(self._names, few)
+        passages = _together(self._passages, few)
         same = {
             pair
             for key, group in _where(zip(self._letters, every, strict=True)).items()
@@ -319,6 +402,7 @@ class Class:
         close = (share * surprise >= LOOK) | (share >= ALIKE)
         found = {(i, j) for i, j in np.argwhere(np.triu(close, 1)).tolist()}
         found |= same | {pair for pair, each in lines.items() if len(each) >= MANY_LINES}
+        found |= passages.keys()
         pairs = [
             Pair(
                 self.works[i],
@@ -331,6 +415,7 @@ class Class:
                 len(names.get((i, j), ())),
                 _tells(self.works[i], self.works[j]) or _tells(self.works[j], self.works[i]),
                 self._shared(i, j),
+                len(passages.get((i, j), ())),
             )
             for i, j in found
         ]
@@ -498,7 +583,7 @@ def _lines(cell: ShownCell, pair: Pair) -> list[tuple[str, str]]:
             others[i] = min(pair.shared[what] - 2, others.get(i, pair.shared[what]))
     marked = []
     for i, line in enumerate(cell.source[:LONGEST].split("\n")):
-        signs = ["="] if line.strip() in pair.lines else []
+        signs = ["="] if as_read(line).strip() in pair.lines else []
         signs += [f"● {others[i]}"] if i in others else []
         marked.append((line, " ".join(signs)))
     return marked

@@ -208,11 +208,11 @@ def write_moodle(
     The results are of one problem set, one for each student; who is on the roster gets a row.
     `Student.lms_id` is the number of the participant in this assignment, with or without the word
     before it: the worksheet that Moodle offers lists it, and so do the names of the folders of a
-    download. The result lists who got no grade, and why. With a `sheet`, Moodle's own worksheet,
-    that is what is written, with the final grades in it.
+    download. The result lists who got no grade, and why. With a `sheet`, Moodle's own worksheet in
+    whatever language, that is what is written, with the final grades in it.
 
     Moodle's importer (``mod/assign/feedback/offline`` of moodle) needs three columns, named in the
-    language of the person who imports, which has to be English here: Identifier, whose first
+    language of the person who imports, which has to be English without a sheet: Identifier, whose first
     twelve characters ``Participant`` and a space it cuts off, Grade, and Last modified (grade). It
     skips an empty grade, one above the maximum of the assignment, and one that Moodle holds with a
     later date than the worksheet says. No date is written here, so that a grade which Moodle holds

@@ -295,7 +295,14 @@ def test_paragraphs_that_came_several_times_are_joined():
 
 
 def test_copies_of_checks_do_not_matter():
-    becomes(Notebook().after("q1", cell("variance = 1", "q1_check")), changed("q1_check"))
+    normalized = Notebook().after("q1", cell("variance = 1", "q1_check")).normalized()
+    # a number in another cell than that for it does not run, and is there for a person to see
+    (beside,) = [each for each in normalized.cells if each.beside]
+    assert (beside.kind, beside.source, beside.question) == ("markdown", "variance = 1", "q1")
+    assert sources(normalized) == expected()
+    assert normalized.notes == (
+        f"{changed('q1_check')}, and what was written into it is shown below it",
+    )
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw", "something"])

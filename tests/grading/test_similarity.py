@@ -24,6 +24,7 @@ from tests.grading.pages import harm, hold_in_a_browser, parsed
 from tests.grading.trial import cells, checked, problem_set
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import Browser
@@ -64,6 +65,77 @@ def cell(source: str, question: str = "q1", kind: str = "code") -> ShownCell:
 
 def shapes(source: str, kind: str = "code") -> set[str]:
     return {each.what for each in features(source, kind)}
+
+
+PARAGRAPH = (
+    "Because raw scores spread with the width of the head, the row of 64 weights freezes "
+    "at the start, and what is frozen learns nothing from any of its gradients."
+)
+
+
+class TestDisguises:
+    """A copy that looks the same to a reader is found, and shown as what it is."""
+
+    def pairs_with(self, paragraph: str, code: str = "") -> list[Pair]:
+        """Return the pairs of which the second has a paragraph of its own like the first's."""
+        made = works(students(SETS[0], 12, 5))
+
+        def told(work: Work, text: str, own: str) -> Work:
+            kept = tuple(each for each in work.cells if each.question != "q5")
+            more = (cell(text, "q5", "markdown"), *((cell(own, "q2"),) if own else ()))
+            return replace(work, cells=(*kept, *more))
+
+        others = [
+            told(each, f"I, {each.student}, say {i} things.", "") for i, each in enumerate(made)
+        ]
+        first, second = (
+            told(made[0], PARAGRAPH, self.CODE if code else ""),
+            told(made[1], paragraph, code),
+        )
+        return [
+            pair
+            for pair in group([first, second, *others[2:]]).pairs()
+            if (pair.first.student, pair.second.student) == ("s0000", "s0001")
+        ]
+
+    CODE = "\n".join(f"part_{i} = np.exp(first[{i}:] - second.T @ third**{i})" for i in range(9))
+
+    def test_another_paragraph_is_no_reason(self) -> None:
+        other = (
+            "Nobody can say why this happens unless the numbers of each head are known, I think."
+        )
+        assert not [why for pair in self.pairs_with(other) for why in pair.reasons if "word" in why]
+
+    @pytest.mark.parametrize(
+        ("disguise", "hidden"),
+        [
+            (lambda text: text, 0),
+            (lambda text: text.replace("64", "128"), 0),
+            (lambda text: text.replace("e", "\N{CYRILLIC SMALL LETTER IE}"), 17),
+            (lambda text: text.replace("s", "s\N{ZERO WIDTH SPACE}"), 12),
+            (lambda text: text.replace("a", "a\N{SOFT HYPHEN}"), 11),
+            (lambda text: "".join(chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in text), 0),
+        ],
+        ids=["as it is", "another number", "look-alikes", "zero width", "hyphens", "full width"],
+    )
+    def test_a_copied_paragraph_is_found(self, disguise: Callable[[str], str], hidden: int) -> None:
+        (pair,) = self.pairs_with(disguise(PARAGRAPH))
+        assert any("words is the same word for word" in why for why in pair.reasons)
+        told = [why for why in pair.reasons if "hide or look like others" in why]
+        assert bool(told) == bool(hidden)
+        if hidden:
+            count = sum(ord(each) > 127 for each in disguise(PARAGRAPH))
+            assert told == [f"s0001 has {count} characters that hide or look like others"]
+
+    def test_code_that_is_executed_from_a_text_is_found(self) -> None:
+        for hidden in (
+            f"exec({self.CODE!r})",
+            f"text = {self.CODE[:300]!r} + {self.CODE[300:]!r}\nexec(text)",
+        ):
+            assert shapes(self.CODE) <= shapes(hidden)
+        # and a long sum of texts takes no longer than its length
+        assert not shapes(" + ".join(["'x = 1;'"] * 400)) & shapes("y = f(x, 2)")
+        assert shapes("'a plain text, with a comma (and brackets)'") == shapes("'another'")
 
 
 class TestFeatures:
