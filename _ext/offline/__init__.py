@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from _ext.offline.app_icons import ICONS, draw
 from _ext.rebuild import rebuild_when_changed
 from attnbook._tokens import INKS
 from book.files import atomic_write
@@ -83,6 +84,7 @@ def manifest(title: str, language: str) -> str:
     icons = [
         {"src": "_static/favicon.svg", "type": "image/svg+xml", "sizes": "any"},
         {"src": "_static/apple-touch-icon.png", "type": "image/png", "sizes": "180x180"},
+        *(icon.entry for icon in ICONS),
     ]
     said = {"name": title, "short_name": SHORT_NAME, "lang": language, "icons": icons}
     said |= {"start_url": ".", "scope": "."}
@@ -101,6 +103,9 @@ def keep_site(app: Sphinx, error: Exception | None) -> None:
     """Write the worker and the manifest of a finished site."""
     if error is None and app.builder.format == "html" and app.config["offline"]:
         site, language = Path(app.outdir), app.config["language"]
+        drawing = (site / "_static" / "favicon.svg").read_text(encoding="utf-8")
+        for icon in ICONS:
+            atomic_write(site / "_static" / icon.name, draw(drawing, icon))
         atomic_write(site / MANIFEST, manifest(app.config["html_title"], language))
         write(site)
 

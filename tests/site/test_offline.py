@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import runpy
@@ -14,10 +15,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
 from _ext import offline
+from _ext.offline.app_icons import ICONS, SHRUNK, Icon, draw
 from tests.book.notebooks import PAGES, ROOT
 from tests.site import pages
 from tests.site.serving import QuietHandler, serving
@@ -477,11 +481,46 @@ def test_a_browser_can_install_the_book(context: BrowserContext, host: Host, sit
     assert len(said["short_name"]) <= 12
     assert said["display"] == "standalone"
     assert (said["start_url"], said["scope"]) == (".", "."), "in whatever folder it is"
-    assert [icon["sizes"] for icon in said["icons"]] == ["any", "180x180"]
+    sizes = ["any", "180x180", "192x192", "512x512", "512x512"]
+    assert [icon["sizes"] for icon in said["icons"]] == sizes
     for icon in said["icons"]:
-        assert (site / icon["src"]).is_file()
+        content = (site / icon["src"]).read_bytes()
+        if icon["type"] == "image/png":
+            assert "{}x{}".format(*Image.open(io.BytesIO(content)).size) == icon["sizes"]
+        assert len(content) < 30_000
+    assert [icon.get("purpose") for icon in said["icons"]] == [None] * 4 + ["maskable"]
     # a browser without windows finds none, whatever the manifest says
     assert tools.send("Page.getInstallabilityErrors")["installabilityErrors"] == []
+
+
+@pytest.mark.parametrize("icon", ICONS, ids=lambda icon: icon.name)
+def test_icons_are_what_a_browser_draws(browser: Browser, icon: Icon) -> None:
+    """From the same drawing; a maskable one has it smaller, on a ground that fills the square."""
+    drawing = (ROOT / "_ext" / "theme" / "static" / "favicon.svg").read_text(encoding="utf-8")
+    look = f"display: block; width: {icon.size}px"
+    if icon.maskable:
+        drawing = re.sub(r' rx="[^"]*"', "", drawing)
+        inside = icon.size * SHRUNK
+        look = f"display: block; width: {inside}px; padding: {(icon.size - inside) / 2}px"
+        look += f"; background: {re.search('#[0-9a-f]{6}', drawing)[0]}"
+    page = browser.new_page(viewport={"width": icon.size, "height": icon.size})
+    page.set_content(
+        f'<body style="margin: 0">{drawing.replace("<svg", f"<svg style={look!r}", 1)}'
+    )
+    seen = Image.open(io.BytesIO(page.screenshot(omit_background=True))).convert("RGBA")
+    page.close()
+    drawn = Image.open(io.BytesIO(draw(drawing, icon))).convert("RGBA")
+    white = Image.new("RGBA", seen.size, "white")
+    one, other = (Image.alpha_composite(white, image) for image in (seen, drawn))
+    away = np.abs(np.asarray(one, float) - np.asarray(other, float))
+    assert [image.getpixel((0, 0))[3] for image in (seen, drawn)] == [255 * icon.maskable] * 2
+    assert seen.size == drawn.size
+    # edges are smoothed otherwise
+    assert (away.max(axis=-1) > 60).mean() < 0.005
+    if icon.maskable:
+        x, y = np.indices(drawn.size) - icon.size / 2
+        outside = np.hypot(x, y) > 0.4 * icon.size
+        assert len(np.unique(np.asarray(drawn)[outside], axis=0)) == 1, "nothing is cut off"
 
 
 def test_a_preview_keeps_nothing(tmp_path: Path) -> None:
