@@ -391,6 +391,7 @@ def test_the_command_rewrites_what_moved_and_says_old_and_new(
     assert main(["--check", str(path)]) == 0
 
 
+@pytest.mark.proof("examples")
 def test_the_command_names_what_has_no_value(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,6 +111,7 @@ class TestSplitVariance:
             assert between > 0
             assert within > numbers["d_k"] + between / 2
 
+    @pytest.mark.proof("unusual")
     def test_a_mistake_costs_everybody_the_same(self):
         for student_id in MANY:
             numbers = personal(student_id, "q1")
@@ -208,6 +209,7 @@ class TestFrozenWidths:
         rows = np.einsum("rd,rnd->rn", queries, keys).var(axis=1, ddof=1)
         assert abs(rows.mean() - (1 - shared) * d_k) < 5 * rows.std() / math.sqrt(len(rows))
 
+    @pytest.mark.proof("unusual")
     def test_students_meet_every_case(self):
         cases = set()
         for student_id in CLASS:

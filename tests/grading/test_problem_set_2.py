@@ -331,6 +331,7 @@ class TestAttention:
         assert (with_one < 1).all()
 
 
+@pytest.mark.proof("retraining")
 class TestAblation:
     @pytest.mark.parametrize("student_id", STUDENTS)
     def test_two_ways_to_train_agree_a_thousand_times_within(self, student_id: str):

@@ -22,6 +22,7 @@ from grading.memory import chosen_questions
 from grading.problem_set import problem_sets
 from tests.grading.test_command import TINY, Class
 
+LONG = pytest.mark.proof("redteam")
 NAME = "tiny"
 RECORDED = "SELECT student_id, marks FROM grading_result WHERE assignment = 'tiny'"
 LENIENT = 'expected = sorted(personal_numbers(student_id, "q3").values(), reverse=True)'
@@ -113,6 +114,7 @@ def test_a_mended_check_marks_nobody_by_itself(
     assert "       3 marked before, and nothing has changed" in unchanged
 
 
+@LONG
 def test_a_text_that_is_worded_anew_changes_no_check(few: Course) -> None:
     few.edit("Your two numbers, the larger one first.", "Your two numbers, largest first.")
     assert "older" not in grade(few.order())
@@ -133,6 +135,7 @@ def test_marking_anew_takes_the_questions_that_were_asked_for(few: Course, remar
     assert same == (set() if remark == "all" else {"q1", "q2", "q4"})
 
 
+@LONG
 def test_what_was_not_asked_for_keeps_its_mark_though_its_check_changed(few: Course) -> None:
     few.edit(LENIENT, STRICT)
     few.edit("if not close(found, expected, 1e-5):", "if True:")
@@ -148,6 +151,7 @@ def test_a_question_to_mark_anew_may_be_called_as_students_read_it(few: Course) 
     assert chosen_questions(frozenset({"ALL"}), sets) == {"all"}
 
 
+@LONG
 def test_a_question_that_is_not_there_is_not_marked_anew(few: Course) -> None:
     with pytest.raises(ValueError, match="REMARK must be all, or some of q1, q2, q3, q4; got q7"):
         grade(few.order(remark=frozenset({"q1", "q7"})))
@@ -182,6 +186,7 @@ def test_what_people_decided_stays_and_is_flagged(few: Course) -> None:
     assert few.points("s2") == ALL_RIGHT | {"q3": "0.5", "total": "5.5"}
 
 
+@LONG
 def test_a_changed_scheme_flags_what_was_decided_by_it(few: Course) -> None:
     few.enter("s1", "q4", 2.5)
     few.edit("almost one-hot.", "almost one-hot, and then gradients vanish.")
@@ -190,6 +195,7 @@ def test_a_changed_scheme_flags_what_was_decided_by_it(few: Course) -> None:
     assert "by an older check" not in said
 
 
+@LONG
 def test_a_decision_is_about_an_answer_and_not_about_a_notebook(few: Course) -> None:
     few.enter("s2", "q3", 0.5)
     few.enter("s2", "q4", 3)
@@ -212,6 +218,7 @@ def test_a_decision_is_about_an_answer_and_not_about_a_notebook(few: Course) -> 
     assert few.rows()["s2"]["older"] == "q3 decided before the check changed"
 
 
+@LONG
 def test_other_points_cost_only_the_decisions_about_that_question(few: Course) -> None:
     few.enter("s1", "q3", 0.5)
     few.enter("s1", "q4", 2.5)
@@ -226,6 +233,7 @@ def test_other_points_cost_only_the_decisions_about_that_question(few: Course) -
     assert few.points("s1") == ALL_RIGHT | {"q3": "2", "q4": "2.5", "total": "9.5"}
 
 
+@LONG
 def test_whose_work_it_is_needs_to_be_said_once(few: Course) -> None:
     few.hand_in("s1", typed="s2")
     grade(few.order())
@@ -245,6 +253,7 @@ def test_whose_work_it_is_needs_to_be_said_once(few: Course) -> None:
     assert few.rows()["s1"]["status"] == "graded"
 
 
+@LONG
 def test_what_cannot_be_marked_anew_keeps_its_marks(few: Course) -> None:
     few.enter("s1", "q4", 2.5)
     before = few.rows()
@@ -255,6 +264,7 @@ def test_what_cannot_be_marked_anew_keeps_its_marks(few: Course) -> None:
     assert few.points("s2") == {name: before["s2"][name] for name in ALL_RIGHT}
 
 
+@LONG
 def test_marks_of_several_graders_are_told_apart(few: Course) -> None:
     with few.database() as connection:
         row = connection.execute(text(f"{RECORDED} AND student_id = 's2'")).one()
