@@ -1,6 +1,6 @@
 """How the first gradient is shared out: over queries, over keys, and over a whole layer.
 
-Throughout, components of q and k are independent standard normal, and so is the usefulness
+Throughout, components of q and k are independent standard normal, and so are the costs
 u_ij = ∂L/∂p_ij of every key for every query, independent of q and k. Then, with scores
 z_ij = q_i · k_j and weights p = softmax(scale * z)::
 
@@ -237,10 +237,10 @@ def _sample_rows(
         count = place.stop - place.start
         query_norm = np.sqrt(rng.chisquare(d_k, (count, 1)))
         along = rng.standard_normal((count, n_keys))
-        usefulness = rng.standard_normal((count, n_keys))
+        costs = rng.standard_normal((count, n_keys))
         for part in _row_blocks(count, n_keys, _AT_WORK):
             norm, component = query_norm[part], along[part]
-            gradient = softmax_vjp(_weights(factor, norm * component), usefulness[part])
+            gradient = softmax_vjp(_weights(factor, norm * component), costs[part])
             rows = slice(place.start + part.start, place.start + part.stop)
             yield _Rows(rows, norm, component, gradient)
 
@@ -256,7 +256,7 @@ def sample_query_gradients(
 ) -> np.ndarray:
     r"""Draw the length of the loss gradient that reaches one query, exactly, without vectors.
 
-    With u the usefulness of each value (standard normal, independent of the keys),
+    With u the cost of each key (standard normal, independent of the keys),
 
     .. math:: \frac{\partial L}{\partial q} = \text{scale}\sum_j w_j k_j,
               \qquad w = J u, \quad J = \mathrm{diag}(p) - p p^\top.

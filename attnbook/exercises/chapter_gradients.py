@@ -184,7 +184,7 @@ LOG_LOSS = Check(
 def _keyed(
     query: np.ndarray,
     keys: np.ndarray,
-    usefulness: np.ndarray,
+    costs: np.ndarray,
     *,
     inside: float = 0.5,
     outside: float = 0.5,
@@ -195,36 +195,36 @@ def _keyed(
     """Return the gradient on the query; the divisors are powers of the width."""
     width = keys.shape[-1] if width is None else width
     weights = weigh(keys @ query / width**inside)
-    return weights * (usefulness - mean(weights, usefulness)) @ keys / width**outside
+    return weights * (costs - mean(weights, costs)) @ keys / width**outside
 
 
-def _by_keys(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
+def _by_keys(query: np.ndarray, keys: np.ndarray, costs: np.ndarray) -> np.ndarray:
     width = math.sqrt(keys.shape[-1])
     weights = softmax(keys @ query / width)
-    return np.outer(weights * (usefulness - weights @ usefulness), query) / width
+    return np.outer(weights * (costs - weights @ costs), query) / width
 
 
-def _diagonal(query: np.ndarray, keys: np.ndarray, usefulness: np.ndarray) -> np.ndarray:
+def _diagonal(query: np.ndarray, keys: np.ndarray, costs: np.ndarray) -> np.ndarray:
     root = math.sqrt(keys.shape[-1])
     weights = softmax(keys @ query / root)
-    return weights * (1 - weights) * usefulness @ keys / root
+    return weights * (1 - weights) * costs @ keys / root
 
 
 SIZES = [(2, 3), (5, 4), (4, 4), (3, 16), (20, 8), (1, 5), (6, 1)]
 
 
 def _draw_rows(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Return queries, keys and usefulness of many sizes, some rows nearly one-hot."""
+    """Return queries, keys and costs of many sizes, some rows nearly one-hot."""
     calls = [
         (rng.standard_normal(d), rng.standard_normal((n, d)), rng.standard_normal(n) + shift)
         for (n, d), shift in zip(SIZES, (0, 1, -2, 0, 3, 1, 0), strict=True)
     ]
-    query, keys, usefulness = calls[4]
+    query, keys, costs = calls[4]
     far = rng.standard_normal((3, 4))
     return [
         *calls,
-        (30.0 * query, keys, usefulness),
-        (np.zeros(8), keys, usefulness),
+        (30.0 * query, keys, costs),
+        (np.zeros(8), keys, costs),
         (np.array([1e3, 0.0, 0.0, 0.0]), 1.0 + 1e-3 * far, np.array([1.0, -2.0, 0.5])),
         (
             np.array([1e4, 0.0]),
@@ -243,27 +243,27 @@ def _gradient_room(_right: Any, arguments: tuple[Any, ...], eps: float) -> Any:
     η and 2 η times max |u| max |k|, and the sums add (2 n + 6) u of that. With eps = 2 u all of it
     is below (3 n + 10 + (3 d + 12) S) eps max |u| max |k| / τ.
     """
-    query, keys, usefulness = arguments
+    query, keys, costs = arguments
     n, d = keys.shape
     root = math.sqrt(d)
     size = np.linalg.norm(query) * np.linalg.norm(keys, axis=1).max() / root
     factor = (3 * n + 10 + (3 * d + 12) * size) * eps
-    return factor * np.abs(usefulness).max() * np.abs(keys).max() / root
+    return factor * np.abs(costs).max() * np.abs(keys).max() / root
 
 
 def _diameter(keys: np.ndarray) -> float:
     return float(np.linalg.norm(keys[:, None] - keys[None], axis=-1).max())
 
 
-def _limit(keys: np.ndarray, usefulness: np.ndarray) -> float:
-    return float(np.ptp(usefulness)) * _diameter(keys) / (4 * math.sqrt(keys.shape[-1]))
+def _limit(keys: np.ndarray, costs: np.ndarray) -> float:
+    return float(np.ptp(costs)) * _diameter(keys) / (4 * math.sqrt(keys.shape[-1]))
 
 
 WINDING = [[-6.0, 1.0], [5.0, -9.0], [-2.0, 1.0], [-6.0, 7.0], [9.0, 6.0], [0.0, -6.0]]
 
 
 def _draw_limits(rng: np.random.Generator) -> list[tuple[Any, ...]]:
-    """Return keys and usefulness of many sizes, in part far from zero.
+    """Return keys and costs of many sizes, in part far from zero.
 
     In the last two calls the two keys farthest apart are not found by walking from key to key,
     each time to the farthest one, be the start the first key, the last, the longest or the one
@@ -299,14 +299,14 @@ def _limit_room(right: Any, arguments: tuple[Any, ...], eps: float) -> float:
     return float(right * (keys.shape[-1] + 8) * (1 + ratio) * eps)
 
 
-def _box(keys: np.ndarray, usefulness: np.ndarray) -> float:
+def _box(keys: np.ndarray, costs: np.ndarray) -> float:
     sides = np.ptp(keys, axis=0)
-    return float(np.ptp(usefulness) * np.linalg.norm(sides) / (4 * math.sqrt(keys.shape[-1])))
+    return float(np.ptp(costs) * np.linalg.norm(sides) / (4 * math.sqrt(keys.shape[-1])))
 
 
-def _lengths(keys: np.ndarray, usefulness: np.ndarray) -> float:
+def _lengths(keys: np.ndarray, costs: np.ndarray) -> float:
     longest = float(np.linalg.norm(keys, axis=1).max())
-    return float(np.ptp(usefulness)) * longest / (4 * math.sqrt(keys.shape[-1]))
+    return float(np.ptp(costs)) * longest / (4 * math.sqrt(keys.shape[-1]))
 
 
 LENGTH, UTMOST, HIGH = 8.0, 1.0, 0.9
@@ -339,7 +339,7 @@ LONGEST = Check(
         },
     ),
     gradient=Function(
-        "gradient(query, keys, usefulness), which returns ∂L/∂q, shape (d,)",
+        "gradient(query, keys, costs), which returns ∂L/∂q, shape (d,)",
         _keyed,
         _draw_rows,
         _gradient_room,
@@ -369,7 +369,7 @@ LONGEST = Check(
         },
     ),
     bound=Function(
-        "bound(keys, usefulness), which returns the bound of |∂L/∂q|",
+        "bound(keys, costs), which returns the bound of |∂L/∂q|",
         _limit,
         _draw_limits,
         _limit_room,

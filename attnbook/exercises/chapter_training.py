@@ -365,10 +365,10 @@ def _by_factor(
     logits = (factor if inner is None else inner) * scores
     exponentials = np.exp(logits - logits.max() if safe else logits)
     weights = exponentials / exponentials.sum()
-    usefulness = values @ (twice * (weights @ values - target))
+    costs = values @ (twice * (weights @ values - target))
     averaged = np.full(len(scores), 1 / len(scores)) if uniform else weights
     center = averaged @ scores if centered else 0.0
-    return np.asarray(outer(factor) * (averaged * (scores - center)) @ usefulness)
+    return np.asarray(outer(factor) * (averaged * (scores - center)) @ costs)
 
 
 def _slope(factor: float, **wrong: Any) -> float:
@@ -408,7 +408,7 @@ def room_of_slope(_right: np.ndarray, arguments: tuple[Any, ...], eps: float) ->
     With u = eps/2 (that of the inputs, if it is coarser): logits are off by at most 6u·a, with a
     the largest of them, so weights are by a relative w = e^(12u·a) − 1 + (2n + 8)u. Written as
     E[zu] − E[z]E[u], both terms are at most Z·U, with Z the largest score and U a bound of the
-    usefulness, 2Σ|vⱼ|(|vⱼ| + |t|) over components with the largest values. They contain the
+    costs, 2Σ|vⱼ|(|vⱼ| + |t|) over components with the largest values. They contain the
     weights at most three times each, and sums over keys and components add (4n + 2d + 20)u.
     """
     scores, values, target, factor = arguments
@@ -417,8 +417,8 @@ def room_of_slope(_right: np.ndarray, arguments: tuple[Any, ...], eps: float) ->
     keys, width = values.shape
     off = math.expm1(12 * unit * factor * largest) + (2 * keys + 8) * unit
     tops = np.abs(values).max(axis=0)
-    usefulness = float(2 * (tops * (tops + np.abs(target))).sum())
-    return (6 * off + (4 * keys + 2 * width + 20) * unit) * largest * usefulness
+    costs = float(2 * (tops * (tops + np.abs(target))).sum())
+    return (6 * off + (4 * keys + 2 * width + 20) * unit) * largest * costs
 
 
 SCALE_GRADIENT = Check(

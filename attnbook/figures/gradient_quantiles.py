@@ -84,7 +84,7 @@ def visible(values: Sequence[float]) -> list[tuple[float, float]]:
 class GradientQuantiles(LiveFigure):
     """How long the gradient is that a query or one of its keys receives, against head width.
 
-    The components of q and k and the usefulness of each key are independent standard normal
+    The components of q and k and the cost of each key are independent standard normal
     numbers. A band holds eight in ten of the lengths, with their median and their mean as lines.
 
     Parameters

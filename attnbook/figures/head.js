@@ -3,12 +3,12 @@
 const FEW = 16;
 const WIDE = 640;
 const [QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH] = [64, 150, 110];
-const [PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH] =
+const [PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, COST_HIGH, GRADIENT_HIGH] =
   [80, 200, 90, 90, 120];
 const [LIMIT, DIVIDED_LIMIT] = [40, 10];
 const [PITCH, POINTS, MOST, APART] = [20, 64, 9999.5, 7];
 const [SEEN, LITTLE, ROOM, FREE] = [0.004, 0.0095, 18, 7];
-const [WALK_LIMITS, USEFUL_LIMIT, GRADIENT_LIMITS] = [[40, 80], 3, [0.1, 0.3]];
+const [WALK_LIMITS, COST_LIMIT, GRADIENT_LIMITS] = [[40, 80], 3, [0.1, 0.3]];
 const DIALED = ["divisor", "start"];
 const SWITCHED = ["weights", "exponential", "gradient"];
 const STATE = ["view", "d_k", "n_keys", "divided", "power", "size", "temperature", "key",
@@ -115,9 +115,9 @@ function computed(state) {
   const logits = scores.map((score) => score / divisor);
   const weights = softmax(logits);
   const highest = largest(logits);
-  const useful = view === "gradient" ? normals(draw, 2, n_keys) : [];
+  const costs = view === "gradient" ? normals(draw, 2, n_keys) : [];
   return {
-    ...state, size, extra, query, scores, factors, divisor, logits, weights, useful,
+    ...state, size, extra, query, scores, factors, divisor, logits, weights, costs,
     limit: limitOf(view), few: n_keys <= FEW, top: scores.indexOf(largest(scores)),
     moved: [...set.keys()].sort((a, b) => a - b),
     raised: view === "exponential" ? logits.map((s) => Math.exp(s - highest)) : [],
@@ -144,9 +144,9 @@ function summed(state) {
   return { ...state, keys, sums, arm: "undivided" };
 }
 
-const flow = (weights, useful) => {
-  const mean = dot(weights, useful);
-  return weights.map((p, i) => p * (useful[i] - mean));
+const flow = (weights, costs) => {
+  const mean = dot(weights, costs);
+  return weights.map((p, i) => p * (costs[i] - mean));
 };
 
 // Each stage: its note, its outlines, and its labels with their places in percent.
@@ -237,24 +237,24 @@ const stages = {
     },
     tops(weights, share),
   ],
-  usefulness({ weights, useful }) {
-    const mean = dot(weights, useful);
-    const level = levelAt(mean, USEFUL_LIMIT, USEFUL_HIGH);
+  costs({ weights, costs }) {
+    const mean = dot(weights, costs);
+    const level = levelAt(mean, COST_LIMIT, COST_HIGH);
     return [
       `random u; line: ū = ${fixed(mean, 2)}`,
       {
-        bars: standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
-        beyond: beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
+        bars: standing(costs, COST_LIMIT, COST_HIGH),
+        beyond: beyond(costs, COST_LIMIT, COST_HIGH),
         mean: `M0 ${number(level)}H${WIDE}`,
       },
       [],
     ];
   },
-  gradient({ n_keys, factors, scores, weights, useful, few }) {
-    const now = flow(weights, useful);
+  gradient({ n_keys, factors, scores, weights, costs, few }) {
+    const now = flow(weights, costs);
     const sizes = now.map(Math.abs);
     const top = sizes.indexOf(largest(sizes));
-    const before = flow(softmax(scores), useful);
+    const before = flow(softmax(scores), costs);
     const [low, high] = GRADIENT_LIMITS;
     const limit = largest([...sizes, ...before.map(Math.abs)]) <= low ? low : high;
     const text = (value, i) => (i === top || sizes[i] >= 0.15 * limit ? fixed(value, 2) : "");
@@ -301,7 +301,7 @@ function placeGrips(el, { n_keys, scores, limit }) {
 }
 
 function words(all) {
-  const { view, d_k, n_keys, size, factors, weights, useful, logits, moved } = all;
+  const { view, d_k, n_keys, size, factors, weights, costs, logits, moved } = all;
   if (view === "sum") {
     const scores = all.sums.map((walk) => walk[d_k]);
     return `Key ${all.key} ends at ${fixed(scores[all.key - 1], 1)}; the ${FEW} keys typically ` +
@@ -320,7 +320,7 @@ function words(all) {
   return `Width ${d_k}${size === 1 ? "" : `, size ${reading(size)}`}, ${by}` +
     (moved.length ? `, ${moved.length} pulled: ` : ": ") + (view === "gradient"
     ? `weights up to ${top}, gradients up to ` +
-      `${fixed(largest(flow(weights, useful).map(Math.abs)), 2)}.`
+      `${fixed(largest(flow(weights, costs).map(Math.abs)), 2)}.`
     : `the largest of ${n_keys} weights is ${top}.`);
 }
 

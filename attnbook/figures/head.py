@@ -18,7 +18,7 @@ VIEWS = {
     "weights": ("query", "scores", "weights"),
     "sum": ("query", "key", "products", "walk"),
     "exponential": ("scores", "exponentials", "weights"),
-    "gradient": ("scores", "weights", "usefulness", "gradient"),
+    "gradient": ("scores", "weights", "costs", "gradient"),
     "divisor": ("query", "scores", "weights"),
     "start": ("query", "scores", "weights"),
     "temperature": ("query", "scores", "weights"),
@@ -39,12 +39,12 @@ SIZES = (0.25, 0.5, 1, 2)
 TEMPERATURES = (0.125, 0.25, 0.5, 1, 2, 4, 8)
 WIDE = 640
 QUERY_HIGH, SCORE_HIGH, WEIGHT_HIGH = 64, 150, 110
-PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, USEFUL_HIGH, GRADIENT_HIGH = 80, 200, 90, 90, 120
+PRODUCT_HIGH, WALK_HIGH, EXPONENTIAL_HIGH, COST_HIGH, GRADIENT_HIGH = 80, 200, 90, 90, 120
 PITCH = 20
 """What a component takes on the screen, as long as all have room."""
 LIMIT, DIVIDED_LIMIT = 40, 10
 """Scores beyond it are cut off; without the switch the second counts."""
-USEFUL_LIMIT = 3
+COST_LIMIT = 3
 WALK_LIMITS = 40, 80
 """Where the axis of the running sums ends, up to a width of 128 and beyond."""
 GRADIENT_LIMITS = 0.1, 0.3
@@ -185,7 +185,7 @@ class Head(LiveFigure):
         return softmax(self.scores / self.divisor)
 
     @property
-    def usefulness(self) -> np.ndarray:
+    def costs(self) -> np.ndarray:
         """How fast the loss would change as each key gains weight, shape (n_keys,)."""
         return normals(self.draw, 2, self.n_keys)
 
@@ -279,7 +279,7 @@ class Head(LiveFigure):
 
     def _flow(self, weights: np.ndarray) -> np.ndarray:
         """Return what flows back to the score of each key of a row."""
-        return weights * (self.usefulness - weights @ self.usefulness)
+        return weights * (self.costs - weights @ self.costs)
 
     def _moved(self) -> dict[int, float]:
         """Return the scores that the reader has set, by the place of their key."""
@@ -455,18 +455,18 @@ class Head(LiveFigure):
             ticks,
         )
 
-    def _usefulness(self) -> tuple[Stage, int, str, Ticks]:
-        useful = self.usefulness
-        mean = float(self.weights @ useful)
-        level = level_at(mean, USEFUL_LIMIT, USEFUL_HIGH)
+    def _costs(self) -> tuple[Stage, int, str, Ticks]:
+        costs = self.costs
+        mean = float(self.weights @ costs)
+        level = level_at(mean, COST_LIMIT, COST_HIGH)
         paths = {
-            "bars": standing(useful, USEFUL_LIMIT, USEFUL_HIGH),
-            "beyond": beyond(useful, USEFUL_LIMIT, USEFUL_HIGH),
+            "bars": standing(costs, COST_LIMIT, COST_HIGH),
+            "beyond": beyond(costs, COST_LIMIT, COST_HIGH),
             "mean": f"M0 {svg.number(level)}H{WIDE}",
         }
-        axis = svg.path("zero", f"M0 {USEFUL_HIGH / 2:g}H{WIDE}")
+        axis = svg.path("zero", f"M0 {COST_HIGH / 2:g}H{WIDE}")
         note = f"random u; line: ū = {fixed(mean, 2)}"
-        return Stage(note, paths, NONE), USEFUL_HIGH, axis, ends(USEFUL_LIMIT)
+        return Stage(note, paths, NONE), COST_HIGH, axis, ends(COST_LIMIT)
 
     def _gradient(self) -> tuple[Stage, int, str, Ticks]:
         flow, before = self._flow(self.weights), self._flow(softmax(self.scores))

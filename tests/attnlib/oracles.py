@@ -156,16 +156,16 @@ def attention_loops(query, key, value, *, attn_mask=None, is_causal=False, scale
 
 
 def query_gradients(d_k: int, n_keys: int, n_rows: int, factor: float, rng) -> np.ndarray:
-    """Lengths of ∂L/∂q from whole vectors: q, every key, every value's usefulness."""
+    """Lengths of ∂L/∂q from whole vectors: q, every key, every key's cost."""
     q = rng.standard_normal((n_rows, d_k))
     keys = rng.standard_normal((n_rows, n_keys, d_k))
-    usefulness = rng.standard_normal((n_rows, n_keys))
+    costs = rng.standard_normal((n_rows, n_keys))
     p = special.softmax(factor * np.einsum("rd,rnd->rn", q, keys), axis=-1)
-    # the covariance, under p, of key and usefulness
+    # the covariance, under p, of key and cost
     mean_key = np.einsum("rn,rnd->rd", p, keys)
-    mean_usefulness = np.einsum("rn,rn->r", p, usefulness)
-    both = np.einsum("rn,rn,rnd->rd", p, usefulness, keys)
-    gradient = factor * (both - mean_key * mean_usefulness[:, None])
+    mean_cost = np.einsum("rn,rn->r", p, costs)
+    both = np.einsum("rn,rn,rnd->rd", p, costs, keys)
+    gradient = factor * (both - mean_key * mean_cost[:, None])
     return np.sqrt((gradient**2).sum(-1))
 
 
@@ -175,10 +175,10 @@ def layer_key_gradients(
     """Lengths of ∂L/∂k_j from whole vectors and whole Jacobians, summed over the queries."""
     q = rng.standard_normal((n_layers, n_queries, d_k))
     keys = rng.standard_normal((n_layers, n_keys, d_k))
-    usefulness = rng.standard_normal((n_layers, n_queries, n_keys))
+    costs = rng.standard_normal((n_layers, n_queries, n_keys))
     p = special.softmax(factor * np.einsum("lid,ljd->lij", q, keys), axis=-1)
     jacobian = p[..., :, None] * (np.eye(n_keys) - p[..., None, :])
-    by_score = factor * np.einsum("lim,limj->lij", usefulness, jacobian)
+    by_score = factor * np.einsum("lim,limj->lij", costs, jacobian)
     gradient = np.einsum("lij,lid->ljd", by_score, q)
     return np.sqrt((gradient**2).sum(-1))
 

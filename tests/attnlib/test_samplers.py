@@ -116,7 +116,7 @@ def statistics_of_normals(d_k, n_keys, n_rows, *, scale, rng):
     return RowStatistics(p.max(-1), None, None, None)
 
 
-def gradients(*, across, usefulness=1.0, outer=1.0):
+def gradients(*, across, cost=1.0, outer=1.0):
     """Return the gradient sampler with one thing wrong."""
 
     def sampler(d_k, n_keys, n_rows, *, scale, rng):
@@ -124,7 +124,7 @@ def gradients(*, across, usefulness=1.0, outer=1.0):
         norm = np.sqrt(rng.chisquare(d_k, (n_rows, 1)))
         along = rng.standard_normal((n_rows, n_keys))
         p = attnlib.softmax(factor * norm * along)
-        w = attnlib.softmax_vjp(p, usefulness * rng.standard_normal(p.shape))
+        w = attnlib.softmax_vjp(p, cost * rng.standard_normal(p.shape))
         rest = rng.chisquare(across(d_k), n_rows)
         return outer * factor * np.sqrt((w * along).sum(-1) ** 2 + (w * w).sum(-1) * rest)
 
@@ -147,7 +147,7 @@ def key_gradients(*, own_norm=False, centered=True, outer=1.0):
     return sampler
 
 
-def layer_gradients(*, keys_shared=True, usefulness_shared=False, vectors=True, outer=1.0):
+def layer_gradients(*, keys_shared=True, cost_shared=False, vectors=True, outer=1.0):
     """Return the sampler of a layer's key gradients with one thing wrong."""
 
     def sampler(d_k, n_keys, n_queries, n_layers, *, scale, rng):
@@ -155,7 +155,7 @@ def layer_gradients(*, keys_shared=True, usefulness_shared=False, vectors=True, 
         q = rng.standard_normal((n_layers, n_queries, d_k))
         keys = rng.standard_normal((n_layers, 1 if keys_shared else n_queries, n_keys, d_k))
         p = attnlib.softmax(factor * (keys @ q[..., None])[..., 0])
-        u = rng.standard_normal((n_layers, 1 if usefulness_shared else n_queries, n_keys))
+        u = rng.standard_normal((n_layers, 1 if cost_shared else n_queries, n_keys))
         w = attnlib.softmax_vjp(p, np.broadcast_to(u, p.shape))
         if not vectors:
             return outer * factor * (np.abs(w) * np.linalg.norm(q, axis=-1)[..., None]).sum(1)
@@ -183,19 +183,17 @@ WRONG = {
     },
     "sample_query_gradients": {
         "one degree of freedom too many": gradients(across=lambda d_k: d_k),
-        "usefulness with variance 2": gradients(
-            across=lambda d_k: max(d_k - 1, 1e-9), usefulness=np.sqrt(2)
-        ),
+        "cost with variance 2": gradients(across=lambda d_k: max(d_k - 1, 1e-9), cost=np.sqrt(2)),
         "scale forgotten outside": gradients(across=lambda d_k: max(d_k - 1, 1e-9), outer=1.3),
     },
     "sample_key_gradients": {
         "the length of another query": key_gradients(own_norm=True),
-        "usefulness not compared with its mean": key_gradients(centered=False),
+        "cost not compared with its mean": key_gradients(centered=False),
         "scale forgotten outside": key_gradients(outer=1.3),
     },
     "sample_layer_key_gradients": {
         "keys of its own for every query": layer_gradients(keys_shared=False),
-        "one usefulness for all queries": layer_gradients(usefulness_shared=True),
+        "one cost for all queries": layer_gradients(cost_shared=True),
         "lengths added up, not vectors": layer_gradients(vectors=False),
         "scale forgotten outside": layer_gradients(outer=1.3),
     },

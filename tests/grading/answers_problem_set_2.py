@@ -15,14 +15,14 @@ d_k, squared_length, rate = mine["d_k"], mine["squared_length"], mine["hundredth
 first, second, visible = mine["first"], mine["second"], mine["visible"]
 raw_scores = np.array([mine[f"z_{j}"] for j in range(1, 7)], dtype=float)
 raw_scores[second - 1] = raw_scores[first - 1]
-usefulness = np.array([mine[f"u_{j}"] for j in range(1, 7)], dtype=float)
+costs = np.array([mine[f"u_{j}"] for j in range(1, 7)], dtype=float)
 """
 
 ON_PAPER = """
 exponentials = np.exp(raw_scores / np.sqrt(d_k))
 exponentials[visible:] = 0
 p = exponentials / exponentials.sum()
-heard = p * (usefulness - p @ usefulness)
+heard = p * (costs - p @ costs)
 heard[[first - 1, second - 1]] = heard[first - 1] + heard[second - 1]
 score_change = -rate * squared_length / np.sqrt(d_k) * heard
 """
@@ -36,7 +36,7 @@ def loss(shared, others):
     z = others.copy()
     z[[first - 1, second - 1]] = shared
     e = np.exp((z[:visible] - z[:visible].max()) / np.sqrt(d_k))
-    return e @ usefulness[:visible] / e.sum()
+    return e @ costs[:visible] / e.sum()
 
 
 step = 1e-5
@@ -60,7 +60,7 @@ jacobian_row = np.exp(raw_scores[:visible] / np.sqrt(d_k))
 p = jacobian_row / jacobian_row.sum()
 jacobian = np.diag(p) - np.outer(p, p)
 by_logit = np.zeros(6)
-by_logit[:visible] = jacobian @ usefulness[:visible]
+by_logit[:visible] = jacobian @ costs[:visible]
 gradients = by_logit[:, None] * query / np.sqrt(d_k)
 together = gradients[first - 1] + gradients[second - 1]
 gradients[first - 1] = gradients[second - 1] = together
@@ -73,8 +73,8 @@ from fractions import Fraction
 
 parts = [math.exp(z / math.sqrt(d_k)) for z in raw_scores[:visible]]
 total = math.fsum(parts)
-mean = math.fsum(part * u for part, u in zip(parts, usefulness)) / total
-heard = [part / total * (u - mean) for part, u in zip(parts, usefulness)] + [0.0] * (6 - visible)
+mean = math.fsum(part * u for part, u in zip(parts, costs)) / total
+heard = [part / total * (u - mean) for part, u in zip(parts, costs)] + [0.0] * (6 - visible)
 heard[first - 1] += heard[second - 1]
 heard[second - 1] = heard[first - 1]
 score_change = [Fraction(-rate * squared_length / math.sqrt(d_k) * each) for each in heard]
@@ -112,16 +112,16 @@ a step that forgets the query | 0.4 | how long the query is
     squared_length / np => 1 / np
 the gradient without its rate | 0.5 | the rate is missing
     -rate * squared => -squared
-weight times usefulness | 0.2 | the mean usefulness is missing
-    (usefulness - p @ usefulness) => usefulness
+weight times cost | 0.2 | the mean cost is missing
+    (costs - p @ costs) => costs
 the diagonal of the Jacobian alone | 0.2 | only the diagonal
-    (usefulness - p @ usefulness) => (1 - p) * usefulness
+    (costs - p @ costs) => (1 - p) * costs
 weights of scores as they are | 0.25 | scores that have not been divided
     np.exp(raw_scores / np.sqrt(d_k)) => np.exp(raw_scores - raw_scores.max())
 weights of scores divided by the width | 0.25 | without the root
     np.exp(raw_scores / np.sqrt(d_k)) => np.exp(raw_scores / d_k)
-the mean usefulness without the weights | 0 | these are not the changes
-    p @ usefulness => usefulness[:visible].mean()
+the mean cost without the weights | 0 | these are not the changes
+    p @ costs => costs[:visible].mean()
 """,
         keys,
     ),

@@ -134,7 +134,7 @@ class TestStep:
         """Return the loss, which is linear in the weights, at scores that are shifted."""
         seen = slice(mine["visible"])
         parts = np.exp((names["raw_scores"] + shift)[seen] / np.sqrt(mine["d_k"]))
-        return float(parts @ names["usefulness"][seen] / parts.sum())
+        return float(parts @ names["costs"][seen] / parts.sum())
 
     @pytest.mark.parametrize("value", [np.full(6, np.nan), np.zeros((6, 1)), "six", None])
     def test_another_form_is_named(self, value: Any):

@@ -386,12 +386,12 @@ a step by a class of arrays
     +     def __repr__(self): return "a change"
     + score_change = score_change.view(Change)
 a step by the whole Jacobian
-    heard = p * (usefulness - p @ usefulness) => jacobian = np.diag(p) - np.outer(p, p)
-    + heard = np.einsum("i,ij->j", usefulness, jacobian)
+    heard = p * (costs - p @ costs) => jacobian = np.diag(p) - np.outer(p, p)
+    + heard = np.einsum("i,ij->j", costs, jacobian)
 a step by complex numbers
-    heard = p * (usefulness - p @ usefulness) => def loss(z):
+    heard = p * (costs - p @ costs) => def loss(z):
     +     e = np.where(np.arange(6) < visible, np.exp(z / np.sqrt(d_k)), 0)
-    +     return (e * usefulness).sum() / e.sum()
+    +     return (e * costs).sum() / e.sum()
     + tiny = 1e-30
     + heard = np.array([loss(raw_scores + 1j * tiny * row).imag for row in np.eye(6)]) / tiny
     + heard *= np.sqrt(d_k)

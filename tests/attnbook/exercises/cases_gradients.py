@@ -41,17 +41,17 @@ def by_others(scores, target):
     return gradient
 
 
-def by_usefulness(scores, target):
+def by_costs(scores, target):
     weights = softmax(scores)
-    usefulness = np.zeros(len(scores))
-    usefulness[target] = -1 / weights[target]
-    return softmax_jacobian(weights) @ usefulness
+    costs = np.zeros(len(scores))
+    costs[target] = -1 / weights[target]
+    return softmax_jacobian(weights) @ costs
 
 
-def by_usefulness_through_mean(scores, target):
+def by_costs_through_mean(scores, target):
     weights = softmax(scores)
-    usefulness = -one_hot(scores, target) / weights
-    return weights * (usefulness - np.sum(weights * usefulness))
+    costs = -one_hot(scores, target) / weights
+    return weights * (costs - np.sum(weights * costs))
 
 
 def without_maximum(scores, target):
@@ -80,28 +80,28 @@ LOG_LENGTH = float(np.linalg.norm(log_gradient(FAR, 1)))
 P_TARGET = float(softmax(FAR)[1])
 
 
-def by_covariance(query, keys, usefulness):
+def by_covariance(query, keys, costs):
     p = softmax(keys @ query / math.sqrt(len(query)))
     centered = keys - p @ keys
-    return centered.T @ (p * usefulness) / math.sqrt(len(query))
+    return centered.T @ (p * costs) / math.sqrt(len(query))
 
 
-def by_jacobian(query, keys, usefulness):
+def by_jacobian(query, keys, costs):
     p = softmax(keys @ query / len(query) ** 0.5)
-    return keys.T @ (np.diag(p) - np.outer(p, p)) @ usefulness / len(query) ** 0.5
+    return keys.T @ (np.diag(p) - np.outer(p, p)) @ costs / len(query) ** 0.5
 
 
-def by_package(query, keys, usefulness):
-    # values of one component make a usefulness of u for an upstream gradient of one
-    return attention_vjp(query[None], keys, usefulness[:, None], np.ones((1, 1))).query[0]
+def by_package(query, keys, costs):
+    # values of one component make a cost of u for an upstream gradient of one
+    return attention_vjp(query[None], keys, costs[:, None], np.ones((1, 1))).query[0]
 
 
 def gradient_of(by_logits=softmax_vjp, weights_of=softmax, inner=math.sqrt, outer=math.sqrt):
     """Make a gradient on the query of its parts; the last two are of the width."""
 
-    def gradient(query, keys, usefulness):
+    def gradient(query, keys, costs):
         p = weights_of(keys @ query / inner(len(query)))
-        return by_logits(p, usefulness) @ keys / outer(len(query))
+        return by_logits(p, costs) @ keys / outer(len(query))
 
     return gradient
 
@@ -110,15 +110,15 @@ def not_at_all(_width):
     return 1
 
 
-def only_square(query, keys, usefulness):
+def only_square(query, keys, costs):
     """Right only where there are as many keys as components."""
     p = softmax(keys @ query / math.sqrt(len(keys)))
-    return softmax_vjp(p, usefulness) @ keys / math.sqrt(len(keys))
+    return softmax_vjp(p, costs) @ keys / math.sqrt(len(keys))
 
 
-def of_keys(query, keys, usefulness):
+def of_keys(query, keys, costs):
     root = math.sqrt(len(query))
-    return softmax_vjp(softmax(keys @ query / root), usefulness)[:, None] * query / root
+    return softmax_vjp(softmax(keys @ query / root), costs)[:, None] * query / root
 
 
 def overflowing(logits):
@@ -139,48 +139,48 @@ def about_the_mean(*row):
     return np.nan_to_num(gradient(*row))
 
 
-def plain_bound(keys, usefulness):
+def plain_bound(keys, costs):
     width = keys.shape[1]
-    spread = max(usefulness) - min(usefulness)
+    spread = max(costs) - min(costs)
     return spread * max(math.dist(a, b) for a in keys for b in keys) / 4 / math.sqrt(width)
 
 
-def by_products(keys, usefulness):
+def by_products(keys, costs):
     products = keys @ keys.T
     squares = np.diag(products)
     distance = np.sqrt(np.maximum(squares[:, None] + squares - 2 * products, 0).max())
-    return np.ptp(usefulness) * distance / np.sqrt(16 * keys.shape[1])
+    return np.ptp(costs) * distance / np.sqrt(16 * keys.shape[1])
 
 
-def from_first_key(keys, usefulness):
-    return np.ptp(usefulness) * cdist(keys, keys[:1]).max() / (4 * math.sqrt(keys.shape[1]))
+def from_first_key(keys, costs):
+    return np.ptp(costs) * cdist(keys, keys[:1]).max() / (4 * math.sqrt(keys.shape[1]))
 
 
-def neighbors(keys, usefulness):
+def neighbors(keys, costs):
     most = max((math.dist(a, b) for a, b in pairwise(keys)), default=0)
-    return np.ptp(usefulness) * most / (4 * math.sqrt(keys.shape[1]))
+    return np.ptp(costs) * most / (4 * math.sqrt(keys.shape[1]))
 
 
-def by_walking(keys, usefulness, start):
+def by_walking(keys, costs, start):
     """Go to the farthest key again and again, which need not lead to the farthest two."""
     distances, place, most = cdist(keys, keys), start, 0
     for _ in keys:
         most = max(most, distances[place].max())
         place = distances[place].argmax()
-    return np.ptp(usefulness) * most / (4 * math.sqrt(keys.shape[1]))
+    return np.ptp(costs) * most / (4 * math.sqrt(keys.shape[1]))
 
 
 def off_center(keys):
     return np.linalg.norm(keys - keys.mean(axis=0), axis=1).argmax()
 
 
-def longest_key(keys, usefulness):
-    return np.ptp(usefulness) * max(map(np.linalg.norm, keys)) / (4 * math.sqrt(keys.shape[1]))
+def longest_key(keys, costs):
+    return np.ptp(costs) * max(map(np.linalg.norm, keys)) / (4 * math.sqrt(keys.shape[1]))
 
 
-def box(keys, usefulness):
+def box(keys, costs):
     sides = keys.max(axis=0) - keys.min(axis=0)
-    return np.ptp(usefulness) * np.linalg.norm(sides) / (4 * math.sqrt(keys.shape[1]))
+    return np.ptp(costs) * np.linalg.norm(sides) / (4 * math.sqrt(keys.shape[1]))
 
 
 def with_another_range(keys, span):
@@ -267,9 +267,9 @@ LOG_LOSS_CASES = Cases(
             lambda scores, target: log_gradient(scores, target) / scores.size,
             "divided by the number of keys",
         ),
-        (by_usefulness_through_mean, "cancel pₜ on paper"),
+        (by_costs_through_mean, "cancel pₜ on paper"),
         (without_maximum, "subtract the largest score"),
-        (by_usefulness, "cancel pₜ on paper"),
+        (by_costs, "cancel pₜ on paper"),
         (lambda scores, target: log_gradient(scores, target)[target], "is wanted"),
         (lambda scores, target: log_gradient(scores, target)[None], "is wanted"),
         (lambda scores, _: np.zeros_like(scores), "off"),
@@ -304,9 +304,9 @@ LONGEST_CASES = Cases(
             by_covariance,
             by_jacobian,
             by_package,
-            lambda query, keys, usefulness: by_covariance(query, keys, usefulness).tolist(),
-            lambda query, keys, usefulness: by_covariance(query, keys, usefulness - 1),
-            lambda query, keys, usefulness: by_jacobian(query, keys, usefulness).astype("f"),
+            lambda query, keys, costs: by_covariance(query, keys, costs).tolist(),
+            lambda query, keys, costs: by_covariance(query, keys, costs - 1),
+            lambda query, keys, costs: by_jacobian(query, keys, costs).astype("f"),
         ],
         (gradient_of(outer=not_at_all), "missing behind the softmax"),
         (gradient_of(inner=not_at_all), "divide inside the softmax"),
@@ -332,8 +332,8 @@ LONGEST_CASES = Cases(
         [
             plain_bound,
             by_products,
-            lambda keys, usefulness: with_another_range(keys, np.ptp(usefulness)),
-            lambda keys, usefulness: np.float32(plain_bound(keys, usefulness)),
+            lambda keys, costs: with_another_range(keys, np.ptp(costs)),
+            lambda keys, costs: np.float32(plain_bound(keys, costs)),
         ],
         (lambda k, u: 4 * plain_bound(k, u), "The quarter is missing"),
         (lambda k, u: 2 * plain_bound(k, u), "a half where a quarter"),

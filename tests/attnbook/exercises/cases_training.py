@@ -126,7 +126,7 @@ def varied(
     change=lambda p, z, u, _c: covariance(p, z, u),
     weights_of=lambda scores, c: scipy.special.softmax(c * scores),
 ):
-    """Make a derivative from a function of weights, scores, usefulness and factor."""
+    """Make a derivative from a function of weights, scores, costs and factor."""
 
     def slope(scores, values, target, c):
         p = weights_of(scores, c)

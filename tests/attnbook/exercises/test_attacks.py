@@ -431,24 +431,22 @@ def shifted_in_place(scores, target):
 
 
 def query_gradient(weights_of=rowwise):
-    def function(query, keys, usefulness):
+    def function(query, keys, costs):
         root = math.sqrt(len(query))
         p = weights_of(keys @ query / root)
-        return (p * (usefulness - p @ usefulness)) @ keys / root
+        return (p * (costs - p @ costs)) @ keys / root
 
     return function
 
 
-def by_moments(query, keys, usefulness):
+def by_moments(query, keys, costs):
     root = math.sqrt(len(query))
     p = rowwise(keys @ query / root)
-    return ((p * usefulness) @ keys - (p @ usefulness) * (p @ keys)) / root
+    return ((p * costs) @ keys - (p @ costs) * (p @ keys)) / root
 
 
 def bound(span=np.ptp, distance=lambda keys: cdist(keys, keys).max(), divide=4):
-    return lambda keys, usefulness: (
-        span(usefulness) * distance(keys) / (divide * math.sqrt(keys.shape[1]))
-    )
+    return lambda keys, costs: span(costs) * distance(keys) / (divide * math.sqrt(keys.shape[1]))
 
 
 def double_sweep(keys):
@@ -489,8 +487,8 @@ REFUSED |= {
         "neighbors in a ring": bound(
             distance=lambda k: np.linalg.norm(k - np.roll(k, 1, 0), axis=1).max()
         ),
-        "last usefulness less the first": bound(span=lambda u: u[-1] - u[0]),
-        "twice the largest usefulness": bound(span=lambda u: 2 * np.abs(u).max()),
+        "last cost less the first": bound(span=lambda u: u[-1] - u[0]),
+        "twice the largest cost": bound(span=lambda u: 2 * np.abs(u).max()),
         "an eighth": bound(divide=8),
         "two sweeps": bound(distance=double_sweep),
     },

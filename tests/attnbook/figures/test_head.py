@@ -189,13 +189,13 @@ class TestExponential:
 
 
 class TestGradient:
-    def test_it_is_the_derivative_of_the_mean_usefulness(self):
+    def test_it_is_the_derivative_of_the_mean_cost(self):
         """By differences: raise one logit after the other a little."""
         figure = Head(view="gradient", divided=True)
         logits = figure.scores / 8
 
         def mean(place: int, step: float) -> float:
-            return special.softmax(logits + step * np.eye(16)[place]) @ figure.usefulness
+            return special.softmax(logits + step * np.eye(16)[place]) @ figure.costs
 
         slopes = np.array([(mean(i, 1e-5) - mean(i, -1e-5)) / 2e-5 for i in range(16)])
         limit = float(re.findall(r'top:0%">([\d.]+)<', figure.picture())[-1])
