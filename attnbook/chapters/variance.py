@@ -162,3 +162,22 @@ def case_row(predicted: Sequence[float], measured: Sequence[tuple[float, float]]
     for truth, (value, error) in zip(predicted[1:], measured[1:], strict=True):
         cells.append(f"{truth:.0f} ({value:.{digits}f} ± {error:.{digits}f})")
     return " | ".join(cells)
+
+
+def leading_share(
+    rho: float, d_k: int, n_keys: int, rng: np.random.Generator, rows: int = 20_000
+) -> float:
+    """Return in what share of rows an aligned key has a higher score than all others.
+
+    Components are standard normal. Over the length of the query, the other scores are standard
+    normal too, and their highest comes from the law of a maximum.
+
+    Examples
+    --------
+    >>> leading_share(1.0, 64, 16, np.random.default_rng(0)) > 0.99
+    True
+    """
+    length = np.sqrt(rng.chisquare(d_k, rows))
+    aligned = rho * length + math.sqrt(1 - rho**2) * rng.standard_normal(rows)
+    highest = norm.ppf(rng.random(rows) ** (1 / (n_keys - 1)))
+    return float(np.mean(aligned > highest))
