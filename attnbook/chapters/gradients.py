@@ -9,7 +9,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import bdtrik, expit, stdtrit
+from scipy.integrate import quad
+from scipy.special import bdtrik, expit
 
 from attnbook.chapters.estimates import mean_and_error
 from attnlib import (
@@ -176,17 +177,6 @@ def vector_ratios(d_k: int, n: int, count: int) -> np.ndarray:
             drawn[arm, 0, row] = np.linalg.norm(received)
     again = drawn[:, 0, rng.integers(count, size=(400, count))]  # the bootstrap: rows drawn anew
     return np.stack([each_ratio(drawn)[:, 0], each_ratio(again).std(axis=-1)], axis=-1)
-
-
-def student_factor(n: int, level: float = LEVEL) -> float:
-    """Return how many standard errors to each side of a mean of n numbers make an interval.
-
-    Examples
-    --------
-    >>> round(student_factor(5), 3)
-    2.776
-    """
-    return float(stdtrit(n - 1, (1 + level) / 2))
 
 
 def mean_reaction(
