@@ -43,6 +43,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
         *("attnbook/*.py", "attnlib/*.py", "book/*.py", "grading/*.py", "tests/*.py"),
         *("pyproject.toml",),
     ),
+    "chapter": (*SITE, "tools/chapter.md"),
     "downloads": SITE,
     "engines": (*SITE, "tests/engines/*"),
     "examples": GRADER,

@@ -9,7 +9,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.integrate import quad
 from scipy.special import bdtrik, expit
 
 from attnbook.chapters.estimates import mean_and_error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnbook.data import data_file
+from attnbook.chapters.data import data_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

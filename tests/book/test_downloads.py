@@ -137,7 +137,9 @@ def test_wheels_and_source_distributions_have_the_tables(tmp_path: Path) -> None
         f"attnbook/_data/{name}" for name in tables
     }
     assert {name.split("/")[0] for name in held if "dist-info" not in name} == set(PACKAGED)
-    asking = "from attnbook.data import data_file; print(data_file('models.json').resolve())"
+    asking = (
+        "from attnbook.chapters.data import data_file; print(data_file('models.json').resolve())"
+    )
     program = f"import sys; sys.path.insert(0, 'installed'); {asking}"
     printed = Path(run(sys.executable, "-I", "-c", program, folder=tmp_path).strip())
     assert printed == (tmp_path / "installed" / "attnbook" / "_data" / "models.json").resolve()

@@ -14,5 +14,5 @@ def data_file(name: str) -> Path:
     >>> data_file("models.json").read_text("utf-8")[0]
     '{'
     """
-    clone = Path(__file__).parents[1] / "data" / name
+    clone = Path(__file__).parents[2] / "data" / name
     return clone if clone.is_file() else Path(str(files("attnbook") / "_data" / name))
