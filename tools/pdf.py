@@ -20,11 +20,11 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 import yaml
@@ -39,6 +39,7 @@ from tools.chromium import find_chromium  # noqa: E402
 from tools.downloads import PDF, REFERENCE, SITE, link, sized  # noqa: E402
 
 if TYPE_CHECKING:
+    from pikepdf import Pdf
     from playwright.sync_api import Browser
 
 STYLE = Path(__file__).with_name("pdf.css")
@@ -139,6 +140,8 @@ def tidy(article: Tag) -> None:
         tag.name = "p"
     for tag in article.select("details"):
         tag["open"] = ""
+    for tag in article.select("td:empty, th:empty"):
+        tag.string = "\u00a0"  # else it has no tag, and its row a column less
     for tag in article.select("img[loading], iframe[loading]"):
         del tag["loading"]
 
@@ -301,11 +304,100 @@ def print_page(browser: Browser, markup: str, folder: Path, target: Path) -> Non
     page.close()
 
 
-def squeeze(source: Path, target: Path) -> None:
-    """Write a PDF with its objects in compressed streams, to about a third of its size."""
+ROLES = {"/Em": "/Span", "/Strong": "/Span"}
+"""Chromium's tags that are no standard types of PDF 1.7, and the types that they stand for."""
+PATH, PAINT = {"m", "re"}, {"S", "s", "f", "F", "f*", "B", "B*", "b", "b*"}
+SHOW = {"Tj", "TJ", "'", '"', "Do", "sh"}
+"""Operators of a page: they begin a path, paint it, and show text or pictures."""
+
+
+def with_artifacts(operators: Iterable[Any], tagged: set[str]) -> Iterator[Any]:
+    """Mark what a page paints outside of any tag, such as its number, as no part of the text.
+
+    `tagged` names the drawings that hold tags of their own.
+    """
+    from pikepdf import ContentStreamInstruction, Name, Operator
+
+    begin = ContentStreamInstruction([Name("/Artifact")], Operator("BMC"))
+    end = ContentStreamInstruction([], Operator("EMC"))
+    depth, path = 0, []
+    for one in operators:
+        name = str(one.operator)
+        depth += (name in {"BMC", "BDC"}) - (name == "EMC")
+        if path or name in PATH:
+            path.append(one)
+            if name in PAINT and depth == 0:
+                yield from (begin, *path, end)
+                path = []
+            elif name in PAINT | {"n"}:
+                yield from path
+                path = []
+        elif name in SHOW and depth == 0 and not (name == "Do" and str(one.operands[0]) in tagged):
+            yield from (begin, one, end)
+        else:
+            yield one
+
+
+def drawings(holder: Any) -> dict[str, Any]:
+    """Return the drawings that a page or a drawing shows, by name."""
+    shown = holder.get("/Resources", {}).get("/XObject", {})
+    return {name: one for name, one in shown.items() if one.get("/Subtype") == "/Form"}
+
+
+def holds_tags(drawing: Any) -> bool:
+    """Say whether a drawing, or one that it shows, has parts that tags name."""
+    return b"/MCID" in drawing.read_bytes() or any(map(holds_tags, drawings(drawing).values()))
+
+
+def marked(holder: Any, content: Any) -> bytes:
+    """Return the content of a page or a drawing with artifacts, and mend the drawings within."""
+    from pikepdf import parse_content_stream, unparse_content_stream
+
+    tagged = {name: one for name, one in drawings(holder).items() if holds_tags(one)}
+    for drawing in tagged.values():
+        drawing.write(marked(drawing, drawing))
+    return unparse_content_stream(list(with_artifacts(parse_content_stream(content), {*tagged})))
+
+
+def tell_readers(printed: Pdf, title: str, numbers: Mapping[str, int]) -> None:
+    """Complete what screen readers are told, by the rules of PDF/UA.
+
+    The metadata name title, language and the standard; tags have standard roles; a link says where
+    it leads; a box around a picture and its caption is not a picture without a description.
+    """
+    from pikepdf import Array, Dictionary, Name, String
+
+    with printed.open_metadata() as metadata:
+        metadata["dc:title"] = title
+        metadata["dc:language"] = {str(printed.Root.Lang)}
+        metadata["pdfuaid:part"] = "1"
+    tree = printed.Root.StructTreeRoot
+    tree.RoleMap = Dictionary({made: Name(standard) for made, standard in ROLES.items()})
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Array):
+            waiting.extend(node)
+        elif isinstance(node, Dictionary):
+            if node.get("/S") == "/Figure" and "/Alt" not in node:
+                node.S = Name("/Div")
+            waiting.append(node.get("/K"))
+    for page in printed.pages:
+        page.Contents = printed.make_stream(marked(page.obj, page))
+        for note in page.get("/Annots", []):
+            inside = f"Page {numbers.get(unquote(str(note.get('/Dest', ''))).lstrip('/'))}"
+            note.Contents = note.A.URI if "/A" in note else String(inside)
+
+
+def finish(source: Path, target: Path, title: str, numbers: Mapping[str, int]) -> None:
+    """Write a PDF for screen readers, and with its objects in compressed streams.
+
+    That is about a third of its size.
+    """
     import pikepdf
 
     with pikepdf.open(source) as printed:
+        tell_readers(printed, title, numbers)
         printed.save(target, object_stream_mode=pikepdf.ObjectStreamMode.generate)
 
 
@@ -325,7 +417,7 @@ def make(
             known, numbers = numbers, page_numbers(printed)
         if any(known.get(entry.target) != numbers.get(entry.target) for entry in book.entries):
             raise ValueError("the numbers of the contents have moved what they number")
-        squeeze(printed, target)
+        finish(printed, target, title, numbers)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pikepdf
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -14,12 +19,19 @@ from pypdf import PdfReader
 
 from book.model import DEEPER
 from tests.book.notebooks import BOOK, PAGES, ROOT
+from tests.conftest import Once
 from tools import pdf
 from tools.pdf import Chapter, Merger, contents, pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+STANDARD = """
+Document Part Art Sect Div BlockQuote Caption TOC TOCI Index NonStruct Private P H H1 H2 H3 H4 H5 H6
+L LI Lbl LBody Table TR TH TD THead TBody TFoot Span Quote Note Reference BibEntry Code Link Annot
+Ruby Warichu RB RT RP WT WP Figure Formula Form
+"""
+"""The types of PDF 1.7, ISO 32000-1, section 14.8.4."""
 SAMPLE = [Chapter("index"), Chapter("chapters/one", "Part one"), Chapter("chapters/two")]
 TEXT = "<p>Much to say.</p>" * 60
 MADE = {
@@ -39,7 +51,10 @@ title</h1>{TEXT}<section id="deep"><h2>1.1. Deep</h2>
 <section id="deep"><h2>2.1. Deep</h2>
 <p>See <a href="one.html#deep">there</a>.</p></section>
 <section id="deeper"><h2>2.2. Deeper</h2>{TEXT * 2}<section id="proof"><h3>2.2.1. Proof</h3>
-<p>Hence.</p></section></section>
+<p>Hence, <em>at last</em>, <strong>it holds</strong>.</p>
+<figure><img src="../_images/dot.png" alt="A dot"><figcaption>A caption.</figcaption></figure>
+<table><tr><th>a</th><th></th></tr><tr><td>1</td><td>2</td></tr></table>
+<p style="opacity: 0.5">Faint.</p></section></section>
 <section id="exercises"><h2>2.3. Exercises</h2><p>Do it.</p></section></section>
 <p class="edition-on-paper">Old edition</p>""",
 }
@@ -196,6 +211,101 @@ def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
     outside = [note["/A"]["/URI"] for note in links if "/A" in note]
     assert outside == ["https://example.org/"]
     assert reader.trailer["/Root"]["/MarkInfo"]["/Marked"], "screen readers get its structure"
+
+
+PAINTING = {"S", "s", "f", "F", "f*", "B", "B*", "b", "b*", "Tj", "TJ", "'", '"', "sh"}
+
+
+def painted(holder: Any, content: Any, within: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield for all that is painted the marks that are around it, the outermost first."""
+    marks = [*within]
+    shown = holder.get("/Resources", {}).get("/XObject", {})
+    for operands, operator in pikepdf.parse_content_stream(content):
+        name = str(operator)
+        if name in {"BMC", "BDC"}:
+            marks.append(str(operands[0]))
+        elif name == "EMC":
+            marks.pop()
+        elif name == "Do" and shown[operands[0]].Subtype == "/Form":
+            drawing = shown[operands[0]]
+            yield from painted(drawing, drawing, tuple(marks))
+        elif name in {*PAINTING, "Do"}:
+            yield tuple(marks)
+
+
+def tags_of(node: Any) -> Iterator[Any]:
+    """Yield the tags of a PDF."""
+    if isinstance(node, pikepdf.Array):
+        for one in node:
+            yield from tags_of(one)
+    elif isinstance(node, pikepdf.Dictionary):
+        if "/S" in node:
+            yield node
+        yield from tags_of(node.get("/K"))
+
+
+@pytest.mark.proof("pdf")
+def test_screen_readers_are_told_what_the_standard_asks_for(
+    sample: Path, browser: Browser, tmp_path: Path
+) -> None:
+    pdf.make(browser, sample, SAMPLE, tmp_path / "book.pdf", "sample")
+    with pikepdf.open(tmp_path / "book.pdf") as made:
+        told = made.open_metadata()
+        assert told["dc:title"] == str(made.docinfo["/Title"])
+        assert told["dc:title"].endswith(": sample")
+        assert told["dc:language"] == {"en"}
+        assert told["pdfuaid:part"] == "1"
+        tree = made.Root.StructTreeRoot
+        kinds = {str(tag.S) for tag in tags_of(tree)}
+        assert {"/Em", "/Strong", "/Table", "/Figure"} <= kinds, "the sample asks for all"
+        roles = {str(tree.RoleMap.get(kind, kind)).lstrip("/") for kind in kinds}
+        assert roles <= set(STANDARD.split())
+        assert all("/Alt" in tag for tag in tags_of(tree) if tag.S == "/Figure")
+        rows = [tag for tag in tags_of(tree) if tag.S == "/TR"]
+        cells = [[one.S for one in tags_of(row.K) if one.S in ("/TH", "/TD")] for row in rows]
+        assert [len(row) for row in cells] == [2, 2], "an empty cell is one"
+        for page in made.pages:
+            for marks in painted(page.obj, page):
+                assert marks, "all that is painted is in a tag or is an artifact"
+                assert len(marks) == 1 or "/Artifact" not in marks
+            for note in page.get("/Annots", []):
+                wanted = str(note.A.URI) if "/A" in note else "Page "
+                assert str(note.Contents).startswith(wanted)
+                assert not str(note.Contents).endswith("None")
+
+
+KNOWN = {
+    "LST-002": "Chromium puts the text of an item beside its mark, not into a body of its own",
+    "TXT-004": "letters of formulas that Unicode has no code for; the formula has its words",
+    "ORD-001": "rows of an equation, and columns side by side, are painted one after the other",
+}
+"""What the checker goes on saying of Chromium's PDFs, and why: warnings alone."""
+CHECKER = "outloud==0.2.1"
+
+
+def make_checker(folder: Path) -> str:
+    """Install the checker into an environment of its own, since it asks for much."""
+    subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True)
+    programs = folder / "environment" / ("Scripts" if os.name == "nt" else "bin")
+    subprocess.run([programs / "python", "-m", "pip", "install", "-q", CHECKER], check=True)
+    return str(programs / "outloud")
+
+
+@pytest.mark.proof("pdf")
+@pytest.mark.parametrize("part", ["", "reference"])
+def test_a_checker_of_accessible_pdfs_has_nothing_to_say(
+    site: Path, browser: Browser, once: Once, tmp_path: Path, part: str
+) -> None:
+    checker = once("outloud", make_checker)
+    chosen = [page for page in pages(BOOK) if pdf.is_reference(page) == bool(part)]
+    pdf.make(browser, site, chosen, tmp_path / "book.pdf", part)
+    command = [checker, "book.pdf", "--json", "said.json", "--quiet"]
+    subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
+    said = json.loads((tmp_path / "said.json").read_text(encoding="utf-8"))
+    (result,) = said["results"]
+    assert result["stats"]["pages"] > 20, "it was read"
+    assert [one for one in result["findings"] if one["rule"] not in KNOWN] == []
+    assert {one["severity"] for one in result["findings"]} <= {"warning", "info"}
 
 
 @pytest.mark.proof("pdf")
