@@ -85,14 +85,28 @@ class PackageError(Exception):
 
 
 def package_files(names: list[str]) -> set[str]:
-    """Return those of the files that belong to the two packages.
+    """Return those of the files that belong to the two packages, the tables included.
 
     Examples
     --------
-    >>> sorted(package_files(["attnlib/a.js", "attnbook/b.py", "tests/c.py", "d.md"]))
-    ['attnbook/b.py', 'attnlib/a.js']
+    >>> sorted(package_files(["attnlib/a.js", "attnbook/b.py", "data/c.json", "tests/d.py"]))
+    ['attnbook/b.py', 'attnlib/a.js', 'data/c.json']
     """
-    return {name for name in names if name.startswith(("attnbook/", "attnlib/"))}
+    return {name for name in names if name.startswith(("attnbook/", "attnlib/", "data/"))}
+
+
+def with_address(page: str, repository: str) -> str:
+    """Return the package's page with the commands that install it from a repository.
+
+    Examples
+    --------
+    >>> with_address("python -m pip install .  # alone", "https://example.org/book")
+    'python -m pip install "attnlib @ git+https://example.org/book"  # alone'
+    """
+    source = f" @ git+{repository}"
+    page = page.replace("In a copy of the book's repository,", "From the book's repository,")
+    page = page.replace("install .", f'install "attnlib{source}"')
+    return page.replace('install ".[all]"', f'install "attnlib[all]{source}"')
 
 
 def address(root: Path = ROOT) -> str:
@@ -108,7 +122,8 @@ def wheel_problems(wheel: Path, names: list[str], version: str) -> list[str]:
         held = set(file.namelist())
         info = f"attnlib-{version}.dist-info/"
         metadata = file.read(f"{info}METADATA").decode() if f"{info}METADATA" in held else ""
-    wanted = package_files(names)
+    # where setuptools puts the tables, as pyproject.toml says
+    wanted = {re.sub("^data/", "attnbook/_data/", name) for name in package_files(names)}
     problems = [f"the wheel lacks {name}" for name in sorted(wanted - held)]
     problems += [
         f"the wheel holds {name}"
@@ -192,6 +207,8 @@ def build(folder: Path) -> tuple[Path, Path]:
     if address():
         with (folder / "pyproject.toml").open("a", encoding="utf-8") as project:
             project.write(f'\n[project.urls]\nRepository = "{address()}"\n')
+        page = folder / "docs" / "package.md"
+        page.write_text(with_address(page.read_text("utf-8"), address()), encoding="utf-8")
     # the versions that are installed here are pinned; those of an isolated build would not be
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist", ".", cwd=folder)
     (archive,) = (folder / "dist").glob("*.tar.gz")

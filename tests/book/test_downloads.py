@@ -22,6 +22,7 @@ from nbclient.exceptions import CellExecutionError
 from _ext.launch_buttons import by_itself
 from tests.book.notebooks import BOOK, ROOT
 from tests.conftest import Once
+from tests.programs import install
 from tools import practice, reader, repository
 
 ADDRESS = "https://example.org/someone/book"
@@ -49,20 +50,11 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def python_of(environment: Path) -> Path:
-    return environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-
-
 def install_as_told(folder: Path) -> str:
     """Make an environment with a kernel, follow the first cell, and return its Python."""
-    source, environment = copied(folder / "source"), folder / "environment"
-    run(sys.executable, "-m", "venv", environment, folder=folder)
-    python = python_of(environment)
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    pins = ["-c", ROOT / "requirements.txt"]
-    run(
-        *pip, *pins, "ipykernel", folder=folder
-    )  # which runs the notebook that says what to install
+    source, pins = copied(folder / "source"), ["-c", str(ROOT / "requirements.txt")]
+    # a kernel runs the notebook that says what to install
+    python = Path(install(*pins, "ipykernel")(folder), "python")
     (page,) = [page for page in reader.offered(BOOK) if page.stem == "01_puzzle"]
     empty = folder / "empty"
     empty.mkdir()
@@ -71,6 +63,8 @@ def install_as_told(folder: Path) -> str:
     told = COMMAND.search(refused.stderr.splitlines()[-1])
     assert told, refused.stderr
     assert told[1] == ADDRESS
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     run(*pip, *pins, f"{source}[all]", folder=empty)
     return str(python)
 

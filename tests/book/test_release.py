@@ -20,6 +20,8 @@ import attnlib
 from _ext.citation import apa, bibtex
 from book.numbers import Notebook, problems
 from tests.book.notebooks import ROOT, notebook
+from tests.conftest import Once
+from tests.programs import install
 from tools import package_check, repository
 
 # The headings of Keep a Changelog, in its order, and what a release leaves open.
@@ -151,9 +153,31 @@ def test_the_distributions_hold_the_package_and_nothing_else(
 
 def test_the_data_that_the_packages_name_are_there() -> None:
     """Setuptools passes over a pattern that no file fits, such as a `py.typed` that got lost."""
-    for package, patterns in project()["tool"]["setuptools"]["package-data"].items():
+    told = project()["tool"]["setuptools"]
+    for package, patterns in told["package-data"].items():
         for pattern in patterns:
-            assert [*(ROOT / package).glob(pattern)], f"{package}/{pattern}"
+            folder = ROOT / told["package-dir"].get(package, package)
+            assert [*folder.glob(pattern)], f"{package}/{pattern}"
+
+
+def test_every_package_is_named() -> None:
+    """Setuptools looks for none where one has its files elsewhere."""
+    folders = {path.parent for path in ROOT.glob("attn*/**/*.py")}
+    found = {".".join(folder.relative_to(ROOT).parts) for folder in folders}
+    assert {*project()["tool"]["setuptools"]["packages"]} == found | {"attnbook._data"}
+
+
+def test_the_page_of_the_package_names_a_command_that_works() -> None:
+    """No index has the package: it comes from a copy, or from the address of the repository."""
+    page = (ROOT / "docs" / "package.md").read_text(encoding="utf-8")
+    commands = re.findall(r"pip install (\S+)", page)
+    assert commands == [".", '".[all]"']
+    addressed = package_check.with_address(page, "https://example.org/book")
+    source = "@ git+https://example.org/book"
+    commands = re.findall(r'pip install "(.+?)"', addressed)
+    assert commands == [f"attnlib {source}", f"attnlib[all] {source}"]
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("chapters/*.*")):
+        assert not re.search(r'pip install "?attnlib', path.read_text(encoding="utf-8")), path
 
 
 def test_what_the_distributions_lack_or_have_too_much_is_noticed(
@@ -226,3 +250,15 @@ def test_complete_metadata_pass() -> None:
 def test_other_metadata_are_reported(old: str, new: str) -> None:
     changed = METADATA.replace(old, new)
     assert len(package_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1
+
+
+@pytest.mark.proof("citation")
+def test_the_citation_file_is_valid(once: Once, tmp_path: Path) -> None:
+    """By the schema of its format, which a wrong file fails; the program asks for an older one."""
+    program = Path(once("cffconvert", install("cffconvert==2.0.0")), "cffconvert")
+    record = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for text, status in ((record, 0), (record.replace("version: 2", "version: [2]\nx: 2"), 1)):
+        (tmp_path / "CITATION.cff").write_text(text, encoding="utf-8")
+        command = [program, "--validate"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode != 0) == status, done.stdout + done.stderr

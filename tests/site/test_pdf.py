@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +18,7 @@ from pypdf import PdfReader
 from book.model import DEEPER
 from tests.book.notebooks import BOOK, PAGES, ROOT
 from tests.conftest import Once
+from tests.programs import install
 from tools import pdf
 from tools.pdf import Chapter, Merger, contents, pages
 
@@ -281,14 +280,7 @@ KNOWN = {
 }
 """What the checker goes on saying of Chromium's PDFs, and why: warnings alone."""
 CHECKER = "outloud==0.2.1"
-
-
-def make_checker(folder: Path) -> str:
-    """Install the checker into an environment of its own, since it asks for much."""
-    subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True)
-    programs = folder / "environment" / ("Scripts" if os.name == "nt" else "bin")
-    subprocess.run([programs / "python", "-m", "pip", "install", "-q", CHECKER], check=True)
-    return str(programs / "outloud")
+"""It asks for so much that it gets an environment of its own."""
 
 
 @pytest.mark.proof("pdf")
@@ -296,7 +288,7 @@ def make_checker(folder: Path) -> str:
 def test_a_checker_of_accessible_pdfs_has_nothing_to_say(
     site: Path, browser: Browser, once: Once, tmp_path: Path, part: str
 ) -> None:
-    checker = once("outloud", make_checker)
+    checker = Path(once("outloud", install(CHECKER)), "outloud")
     chosen = [page for page in pages(BOOK) if pdf.is_reference(page) == bool(part)]
     pdf.make(browser, site, chosen, tmp_path / "book.pdf", part)
     command = [checker, "book.pdf", "--json", "said.json", "--quiet"]
