@@ -46,7 +46,12 @@ def platform_key(text: str) -> str:
     >>> platform_key("Ada O'Example"), platform_key("Lab_A: M/W"), platform_key("ada OExample")
     ('ada oexample', 'lab a mw', 'ada oexample')
     """
-    return " ".join(DROPPED.sub("", composed(text)).replace("_", " ").casefold().split())
+    return " ".join(as_moodle(composed(text)).casefold().split())
+
+
+def as_moodle(text: str) -> str:
+    """Return a name as Moodle writes it in its zips."""
+    return DROPPED.sub("", text).replace("_", " ")
 
 
 def name_words(name: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from grading.intake.collection import CANVAS, MOODLE
-from grading.names import safe_name
+from grading.names import as_moodle, safe_name
 from grading.reports.tables import not_final
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def write_zips(
         origin = receipts[student].origin if student in receipts else ""
         if moodle:
             if number := _participant(roster, student):
-                full_name = result.student.name.replace("_", " ").replace("/", " ")
+                full_name = as_moodle(result.student.name)
                 called = f"{full_name}_{number}_assignfeedback_file_{name}.html"
                 entries["moodle"][called] = page
             else:
