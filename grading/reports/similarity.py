@@ -64,7 +64,9 @@ LONGEST = 20_000
 line must have; pairs shown with both sides; characters of a cell that are read."""
 
 PASSAGE = 15
-"""Words of a text that are the same by no chance."""
+MOST_OF = 0.6
+"""Words of a text in a row that are the same by no chance, and the part of all such rows in what
+one wrote from which on a text is copied word for word."""
 LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕһԁԛԝАВЕКМНОРСТХЅІЈοαυνρΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "aeopcyxijshdqwABEKMHOPCTXSIJoauvpABEZHIKMNOPTYX",
@@ -326,7 +328,7 @@ class Pair:
             why.append(f"{len(self.lines)} lines of their own are the same letter for letter")
         if self.passages:
             words = self.passages + PASSAGE - 1
-            why.append(f"a text of at least {words} words is the same word for word")
+            why.append(f"a text of about {words} words is the same word for word")
         if self.number and why:
             why.append("one has the other's student number in it")
         why += [
@@ -386,7 +388,12 @@ class Class:
         few = max(3, size // 50)
         lines = _together(self._lines, few)
         names = _together(self._names, few)
-        passages = _together(self._passages, few)
+        sizes = [len(each) for each in self._passages]
+        passages = {
+            (i, j): both
+            for (i, j), both in _together(self._passages, few).items()
+            if len(both) >= MOST_OF * min(sizes[i], sizes[j])
+        }
         same = {
             pair
             for key, group in _where(zip(self._letters, every, strict=True)).items()

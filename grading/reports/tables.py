@@ -215,9 +215,10 @@ def write_moodle(
     language of the person who imports, which has to be English without a sheet: Identifier, whose
     first twelve characters ``Participant`` and a space it cuts off, Grade, and Last modified
     (grade). It skips an empty grade, one above the maximum of the assignment, and one that Moodle
-    holds with a later date than the worksheet says. No date is written here, so that a grade which Moodle holds
-    already is replaced only if the box for records modified more recently in Moodle is ticked. A
-    column Feedback comments is left out: its empty cells would erase the comments in Moodle.
+    holds with a later date than the worksheet says. No date is written here, so that a grade which
+    Moodle holds already is replaced only if the box for records modified more recently in Moodle is
+    ticked. A column Feedback comments is left out: its empty cells would erase the comments in
+    Moodle.
     """
     if sheet is not None and "Grade" in sheet.columns:
         return _write_moodle_sheet(path, list(results), roster, sheet)

@@ -338,7 +338,7 @@ def leaves(value: Any) -> Iterator[float]:
 def test_students_are_told_the_limits_that_hold(assignment: str) -> None:
     limits = Limits()
     (rule,) = re.findall(
-        r"A cell that takes longer .*? in all\.", notebook(assignment).cells[0].source
+        r"A cell that takes longer .*? in all\.", problem_set(assignment).cells[0].source
     )
     told = [float(each) for each in re.findall(r"[\d.]*\d", rule)]
     assert told == [
