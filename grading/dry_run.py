@@ -112,7 +112,8 @@ def _fate(memory: Memory, came: Submission, problem_set: ProblemSet) -> tuple[st
     """Return which of the kinds a submission is, and why."""
     submission = memory.to_mark(came)
     if submission is None:
-        return "unchanged", ""
+        waits = memory.waiting.get(came.assignment, {}).get(came.student.student_id)
+        return ("unchanged", "") if waits is None else ("waits", waits)
     if submission.problem is not None or submission.notebook is None:
         status, why = submission.problem or ("missing", "nothing was handed in")
         if status == "missing" and why.startswith(OF_GROUP):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -17,6 +18,7 @@ NAMED = ("NumPy", "Matplotlib", "IPython")
 PLACE = re.compile(r"\{\{ *(\w+) *\}\}")
 
 
+@cache
 def packages(pins: Path = PINS, python: str = "") -> dict[str, str]:
     """Return the versions that are pinned for a Python, such as 3.13; by default for this one."""
     wanted = python or f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -62,6 +64,8 @@ def filled_in(text: str) -> str:
 
     Raises ValueError for a name that there is not.
     """
+    if "{{" not in text:
+        return text
     known = in_words()
 
     def word(found: re.Match[str]) -> str:

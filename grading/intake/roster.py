@@ -406,7 +406,7 @@ def _platform(header: list[str]) -> str:
     if "ID" in named and named & {"Student", "LastName"} and named & {"Section", *CANVAS_IDS}:
         return "Canvas"
     known = {english for each in header if (english := _in_english(each))}
-    return "Moodle" if known & {"Identifier", "Full name", "First name"} else ""
+    return "Moodle" if known & {"Identifier", "Full name", "First name"} and len(known) > 1 else ""
 
 
 def _in_english(title: str) -> str:

@@ -67,7 +67,11 @@ def _without_zone(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        pass
+        return _in_words(text)
+
+
+def _in_words(text: str) -> datetime | None:
+    """Return a time that has the name of a month, or None."""
     found = IN_WORDS.fullmatch(text)
     month = found and _month(found["month"] or found["month_first"])
     if not month:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from grading import version
 from grading.gradebook import autograded
+from grading.intake.collection import WAITS
 from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize, own_words
 from grading.marking import newer, running
 from grading.marking.judging import BrokenCheckError, Judge
@@ -37,6 +38,7 @@ KEYWORD = re.compile(r"unexpected keyword argument|got an unexpected keyword")
 ELSEWHERE = "the cell for it has no words; what was written into another cell is shown with it"
 BESIDE = "the cell for it is as it was given out, and something was written beside it"
 UNTOUCHED = "nothing was written here beyond what was given out"
+UNCLEAR = "It is not clear yet whether your notebook came; your instructor looks into it."
 OUR_FAULT = "Something failed on our side; your instructor has been told, and nothing is lost."
 
 
@@ -69,7 +71,9 @@ def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions
     known = digest(submission)
     if submission.problem is not None or submission.notebook is None:
         status, message = submission.problem or ("missing", "nothing was handed in")
-        return without_points(submission, problem_set, status, message, known)
+        # what may be somebody else's is named to the instructor alone
+        said = UNCLEAR if message.startswith(WAITS) else None
+        return without_points(submission, problem_set, status, message, known, for_student=said)
     try:
         work = normalize(submission.notebook, problem_set)
     except Invalid as invalid:

@@ -384,6 +384,7 @@ def main() -> None:
     import _wire  # noqa: F401, so that it is there when a student changes sys.path
 
     sys.path.pop(0)
+    keep_forks()
     runner = Runner(settings["seconds"])
     # as in a notebook, what a cell writes beside it can be imported
     sys.path.insert(0, "")
@@ -398,6 +399,17 @@ def main() -> None:
     os.close(nowhere)
     serve(runner, requests, replies)
     os._exit(0)
+
+
+def keep_forks() -> None:
+    """Let pools begin as forks unless a cell wants another way.
+
+    What a notebook defines is in no file, so that a process which begins anew, as they do by
+    default since Python 3.14, does not know it.
+    """
+    from multiprocessing import context
+
+    context._default_context._default_context = context._concrete_contexts["fork"]
 
 
 def close_others(*kept: int) -> None:

@@ -152,11 +152,9 @@ def size(image: bytes, kind: str) -> tuple[int, int]:
             return struct.unpack(">II", image[16:24])
         if kind == "image/gif" and image[:6] in GIF:
             return struct.unpack("<HH", image[6:10])
-        if kind == "image/jpeg" and image[:3] == JPEG:
-            return _size_of_jpeg(image)
+        return _size_of_jpeg(image) if kind == "image/jpeg" and image[:3] == JPEG else (0, 0)
     except struct.error:
-        pass
-    return 0, 0
+        return 0, 0
 
 
 def _size_of_jpeg(image: bytes) -> tuple[int, int]:

@@ -39,9 +39,11 @@ def shown(found: sandbox.Run) -> str:
         (
             "a pool",
             [
-                "from multiprocessing import get_context",
+                "from multiprocessing import Pool, get_start_method, set_start_method",
                 "def twice(x): return 2 * x",
-                "with get_context('fork').Pool(2) as pool: print(sum(pool.map(twice, range(9))))",
+                "with Pool(2) as pool: print(sum(pool.map(twice, range(9))))",
+                "assert get_start_method() == 'fork'",
+                "set_start_method('spawn', force=True)",
             ],
             "72",
         ),

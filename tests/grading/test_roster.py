@@ -61,6 +61,7 @@ def test_names_are_composed_and_lose_what_cannot_be_shown(tmp_path):
     ("text", "line", "words"),
     [
         ("", 1, "no column 'student_id'; wanted student_id, lms_id, name; got nothing"),
+        ("ID,name\ns1,Ada\n", 1, "no column 'student_id'"),
         ("student_id,name\ns1,Ada\n", 1, "no column 'lms_id'.*got student_id, name"),
         ("student_id,lms_id,name,Name\n", 1, "column 'name' came twice"),
         (HEADER, 1, "no student came"),

@@ -11,9 +11,10 @@ from grading import __main__ as command
 from grading.course import database, grade
 from grading.gradebook.book import Book
 from grading.intake.collection import PERHAPS, WAITS
+from grading.marking.submission import Conditions, mark
 from grading.release import worked
 from grading.reports.outcomes import outcomes
-from grading.results import Mark, Result, Student
+from grading.results import Mark, Result, Student, Submission
 from grading.settings import Rules
 from tests.grading.test_command import PROBLEM_SET, TINY, Class
 
@@ -140,3 +141,13 @@ def test_no_zero_for_whoever_may_have_handed_something_in(
     result = Result(Student("s1", "", ""), "tiny", status, message, (Mark("q1", None, 2.0),))
     (found,) = outcomes([result], None, Rules(missing=0.0), {})
     assert found.final == final
+
+
+def test_who_waits_by_a_hint_is_not_told_whose_file_it_may_be() -> None:
+    waits = ("needs-review", f"{WAITS} Ada Example_55_assignsubmission_file/tiny.ipynb")
+    found = mark(
+        Submission(Student("s1", "", ""), "tiny", None, waits), PROBLEM_SET, Conditions({})
+    )
+    assert (found.status, found.message) == waits
+    assert "assignsubmission" not in found.feedback
+    assert "It is not clear yet whether your notebook came" in found.feedback
