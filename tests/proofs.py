@@ -39,6 +39,7 @@ GRADER = ("grading/*",)
 #: What a group needs and does not import, as patterns of paths.
 INPUTS: dict[str, tuple[str, ...]] = {
     "binder": (*SITE, ".binder/*"),
+    "citation": ("CITATION.cff",),
     COVERAGE: (
         *("attnbook/*.py", "attnlib/*.py", "book/*.py", "grading/*.py", "tests/*.py"),
         *("pyproject.toml",),
@@ -55,6 +56,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "postgres": (),
     "redteam": GRADER,
     "retraining": ("data/*", "requirements-bench.txt"),
+    "types": ("attnlib/*", "tests/attnlib/*"),
     "unusual": GRADER,
 }
 #: What the plain tests need and do not import.
