@@ -187,11 +187,7 @@ TRUE_IN: dict[str, list[World]] = {
         World(names={"INITIALIZERS": dict.fromkeys(INITIALIZERS, INITIALIZERS["xavier_square"])}),
     ],
     "Without the division the gradients vanish": [
-        World(
-            {
-                "sample_query_gradients, 1024, rows_of_many": "sample_query_gradients, 4, rows_of_many"
-            }
-        ),
+        World({"gradients, 1024, rows_of_many": "gradients, 4, rows_of_many"}),
     ],
     "The softer the row, the longer its gradient": [
         # few keys, from the divisor at which their gradient is about longest
