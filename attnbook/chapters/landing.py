@@ -38,7 +38,7 @@ def top_weight(d_k: int, n_keys: int, seed: int = 3, n_rows: int = 4000) -> Aver
 def meaningful_share(
     d_k: int = 64, n_keys: int = 1024, n_rows: int = 400, seed: int = 1
 ) -> Averages:
-    """Return the share of a row's keys that get a meaningful share of the gradient.
+    """Return the share of a row's keys that are meaningful to its query.
 
     Examples
     --------

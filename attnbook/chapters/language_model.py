@@ -82,6 +82,13 @@ class Sweep:
         best = min(tried, key=lambda each: self.last(*each, d_k).mean())
         return self.spread(*best, d_k)
 
+    def lead_of_best(self, d_k: int) -> tuple[float, float]:
+        """Return by how much a width's best model is ahead of the next, with its standard error."""
+        tried = [self.last(*each[:3]) for each in self.settings if each[2] == d_k and each[3]]
+        best, second = sorted(tried, key=np.mean)[:2]
+        ahead = second - best  # the same seeds in both
+        return float(ahead.mean()), float(ahead.std(ddof=1) / np.sqrt(ahead.size))
+
     def baseline(self, name: str) -> float:
         """Return the loss of a table of characters, or of pairs of them."""
         return float(self.table["without a model"][name])
