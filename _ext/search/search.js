@@ -221,7 +221,8 @@ for (const form of document.querySelectorAll("form.bd-search")) {
   const dialog = form.closest("dialog");
   const status = make("p", { role: "status" });
   const groups = make("div", {});
-  form.after(make("div", { className: "search-found" }, status, groups));
+  const results = make("div", { className: "search-found", hidden: Boolean(dialog) }, status, groups);
+  form.after(results);
   if (dialog) {
     const close = make("button", { type: "button", className: "close-search" }, "Close");
     close.addEventListener("click", () => dialog.close());
@@ -253,6 +254,7 @@ for (const form of document.querySelectorAll("form.bd-search")) {
         make("a", { href: `${base}${page}.html` }, name));
       groups.replaceChildren(make("p", {}, "Try the ", glossary, ", the ", names, " or the ", contents, "."));
     }
+    results.hidden = Boolean(dialog) && !news;
     if (status.textContent !== news) status.textContent = news;
     if (!dialog) history.replaceState(null, "", question ? `?q=${encodeURIComponent(question)}` : "?");
   };
