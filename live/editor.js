@@ -150,7 +150,7 @@ function edit(button, page) {
   const label = kind === "exercise" ? "Your answer, in Python" : "Code of this cell";
   const { whole, text, go, stop, back, said, status, count } = makeEditor(code, label, run, reset);
   const own = { text, say, place: kind === "cell" ? +name : null, waits: () => own.waiting };
-  const shown = kind === "cell" && cell.querySelector(":scope > .cell_input > *");
+  const shown = kind === "cell" ? cell.querySelector(":scope > .cell_input > *") : null;
   if (shown) shown.hidden = true;
   cell?.classList.add("live-editing");
   opener.hidden = true;
