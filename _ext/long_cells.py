@@ -20,7 +20,7 @@ WHOLE = 18
 """So many lines are shown on any window; ``narrow.css`` shows fewer of what is longer."""
 FOLDED = {"tag_hide-input", "tag_hide-cell", "tag_remove-input", "tag_remove-cell"}
 BOX = (
-    '<label class="all-lines"><input type="checkbox" autocomplete="off"> '
+    '<label class="all-lines"><input type="checkbox"> '
     "Show all {lines} lines</label>"
 )
 

@@ -2,8 +2,7 @@
 
 Three columns of sentences do not fit beside each other on a narrow window. There each row of such a
 table becomes a block, in which every value is below the name of its column; `narrow.css` does
-that, with the names written here into attributes. Roles keep a table a table for those who hear it,
-which browsers forget as soon as its rows are shown as blocks.
+that, with the names written here into attributes. It stays a table for those who hear it.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ _TABLE = re.compile(r'<table class="table">.*?</table>', re.DOTALL)
 _HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 _CELL = re.compile(r"<td\b[^>]*>(.*?)</td>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
-_ROLES = {"thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "th": "columnheader"}
-_PART = re.compile(rf"<({'|'.join(_ROLES)})\b")
 _ROW = re.compile(r"(?<=<tbody>).*(?=</tbody>)", re.DOTALL)
 
 
@@ -61,14 +58,13 @@ def stacked(table: str) -> str:
     def labeled(rows: re.Match[str]) -> str:
         pieces = rows[0].split("<td")
         parts = [
-            f'<td role="cell" data-label="{labels[n % len(labels)]}"{piece}'
+            f'<td data-label="{labels[n % len(labels)]}"{piece}'
             for n, piece in enumerate(pieces[1:])
         ]
         return pieces[0] + "".join(parts)
 
     table = _ROW.sub(labeled, table)
-    table = _PART.sub(lambda part: f'{part[0]} role="{_ROLES[part[1]]}"', table)
-    return table.replace('<table class="table">', '<table class="table stacked" role="table">', 1)
+    return table.replace('<table class="table">', '<table class="table stacked">', 1)
 
 
 def stack(

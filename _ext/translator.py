@@ -66,7 +66,11 @@ class BookTranslator(HTML5Translator):
             self._close("</dd>", "</span>")
 
     def _close(self, old: str, new: str) -> None:
-        self.body[-2:] = [part.replace(old, new) for part in self.body[-2:]]
+        for place in (-1, -2):
+            if old in self.body[place]:
+                # the last one: a part of the box may end just before
+                self.body[place] = new.join(self.body[place].rsplit(old, 1))
+                return
 
     def visit_title(self, node: nodes.title) -> None:
         """Write the title of a box to open as what opens it."""
@@ -101,8 +105,8 @@ def visit_hidden_cell(translator: HTML5Translator, node: HideCodeCellNode) -> No
     shown, hidden = (html.escape(node[prompt]) for prompt in ("prompt_show", "prompt_hide"))
     translator.body.append(
         f'<details class="{classes}">\n<summary>\n'
-        f'<p class="collapsed admonition-title">{shown}</p>\n'
-        f'<p class="expanded admonition-title">{hidden}</p>\n</summary>\n'
+        f'<span class="collapsed admonition-title">{shown}</span>\n'
+        f'<span class="expanded admonition-title">{hidden}</span>\n</summary>\n'
     )
 
 

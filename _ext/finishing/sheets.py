@@ -31,6 +31,8 @@ ALWAYS = frozenset({"html", "head", "body", "tbody", "*"})
 SITE = "site:/"
 _ANY_OF = frozenset({"is", "where", "has", "matches", "-webkit-any", "-moz-any"})
 _GROUPS = frozenset({"media", "supports", "layer", "container", "starting-style"})
+# What the theme's sheets hold and no browser reads.
+_NO_VALUE = re.compile(r'background-color:none|transition:.*".*')
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _PROPERTY = re.compile(r"--[\w-]+")
 _TAG = re.compile(
@@ -164,6 +166,8 @@ def _declarations(content: list[Any], folder: str) -> list[list[str]] | str:
     for node in tinycss2.parse_blocks_contents(content, skip_comments=True, skip_whitespace=True):
         if node.type == "declaration":
             value = _tight(_placed(node.value, folder)) + ("!important" if node.important else "")
+            if _NO_VALUE.fullmatch(f"{node.lower_name}:{value}"):
+                continue
             found.append([node.name if node.name.startswith("--") else node.lower_name, value])
         elif node.type in {"qualified-rule", "at-rule"}:
             return _tight(_placed(content, folder))

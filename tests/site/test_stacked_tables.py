@@ -61,12 +61,6 @@ def test_each_value_knows_its_column(browser: Browser, tmp_path: Path) -> None:
     with visit(browser, path) as seen:
         labels = seen.page.eval_on_selector_all("td", "(all) => all.map((td) => td.dataset.label)")
         words = seen.page.eval_on_selector_all("td", "(all) => all.map((td) => td.innerText)")
-        group = "table[role=table] > {}[role=rowgroup] > tr[role=row] > {}"
-        for part, cell, count in (
-            ("thead", "th[role=columnheader]", 3),
-            ("tbody", "td[role=cell]", 6),
-        ):
-            assert seen.page.locator(group.format(part, cell)).count() == count
     assert labels == NAMES * 2
     assert [word.strip() for word in words] == [
         "score",
