@@ -64,7 +64,7 @@ PART = 24
 
 # What belongs to the formula before it.
 AFTER = re.compile(r"[,.;:!?)\]’”]+")
-BROKEN, END = '<math class="breaks">', "</mrow></math>"
+BROKEN, END = '<math class="breaks" ', "</mrow></math>"
 """How a formula that may break begins and ends."""
 
 # Plain text for what a title says with a formula.
@@ -90,7 +90,10 @@ class Renderer:
         return engine
 
     def render(self, formula: str, *, display: bool) -> str:
-        """Return a formula as MathML; one that Temml cannot read is a ValueError."""
+        """Return a formula as MathML, with its TeX for programs that do not know MathML.
+
+        One that Temml cannot read is a ValueError.
+        """
         key = formula, display
         if key not in self._rendered:
             options = {"displayMode": display, "strict": True, "throwOnError": True}
@@ -105,6 +108,7 @@ class Renderer:
                 bracket.set("lspace", "0em")
                 bracket.set("rspace", "0em")
             tree = breakable(upright_after_slanted(apart(tree)))
+            tree.set("alttext", " ".join(formula.split()))
             self._rendered[key] = ET.tostring(tree, "unicode", short_empty_elements=False)
         return self._rendered[key]
 
@@ -162,6 +166,9 @@ def upright_after_slanted(formula: ET.Element) -> ET.Element:
             side = "before" if leaned is not letter else "after"
             classes = [*leaned.get("class", "").split(), f"lean-{side}-{lean}"]
             leaned.set("class", " ".join(classes))
+    for element in formula.iter():  # what Temml's classes of no use leave behind
+        if element.get("class") == "":
+            del element.attrib["class"]
     return formula
 
 
@@ -300,8 +307,7 @@ def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
     after = html.escape(node.get("after", ""))
     if after and body.startswith(BROKEN):  # browsers may break the line behind any of its rows
         body, after = f'{body.removesuffix(END)}<mtext class="after">{after}</mtext>{END}', ""
-    marks = {"CLASS": "math notranslate nohighlight", "data-tex": source(node)}
-    opening = translator.starttag(node, "span", "", **marks)
+    opening = translator.starttag(node, "span", "", CLASS="math notranslate nohighlight")
     formula = f"{opening}{body}</span>"
     entry = node.parent.parent
     if is_column_name(entry) and len(entry) == len(node.parent) == 1:
@@ -323,8 +329,9 @@ def visit_display(translator: HTML5Translator, node: nodes.math_block) -> None:
     stays in view.
     """
     formula = laid_out(node)
-    marks = {"CLASS": "math notranslate nohighlight", "data-tex": formula}
-    translator.body.append(translator.starttag(node, "div", **marks))
+    translator.body.append(
+        translator.starttag(node, "div", CLASS="math notranslate nohighlight")
+    )
     translator.body.append('<div class="math-scroll">')
     translator.body.append(rendered(formula, node, display=True))
     translator.body.append("</div>")

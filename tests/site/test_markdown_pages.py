@@ -99,7 +99,7 @@ def runs(page: Tag) -> Iterator[str]:
 
 @each_page
 def test_every_formula_of_a_page_is_there_as_tex(site: Path, name: str) -> None:
-    shown = Counter(bare(str(one["data-tex"])) for one in article(site, name).select("[data-tex]"))
+    shown = Counter(bare(str(one["alttext"])) for one in article(site, name).find_all("math"))
     assert formulas(site, name) == shown
 
 

@@ -19,7 +19,7 @@ from tests.site.test_browser import ALL_LAID_OUT, ALL_OPEN, PHONE, SMALL_PHONE, 
 from tools.math_font import FONT, characters
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_copied_text_has_formulas_in_tex(browser: Browser, site: Path) -> None:
         bubbles: true,
       });
       text.dispatchEvent(event);
-      const formula = text.querySelector(".math").dataset.tex;
+      const formula = text.querySelector("math").getAttribute("alttext");
       return [formula, event.clipboardData.getData("text/plain")];
     }"""
     with visit(browser, site / "chapters" / "01_puzzle.html") as seen:
@@ -151,8 +151,9 @@ def test_the_copy_of_a_formula_that_may_break_keeps_the_comma_behind_it(
       getSelection().selectAllChildren(formula.parentElement);
       const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer() });
       document.dispatchEvent(event);
+      const tex = formula.querySelector("math").getAttribute("alttext");
       const after = formula.querySelector(".after").textContent;
-      return [`$${formula.dataset.tex}$${after}`, event.clipboardData.getData("text/plain")];
+      return [`$${tex}$${after}`, event.clipboardData.getData("text/plain")];
     }"""
     with visit(browser, site / "chapters" / "04_gradients.html") as seen:
         formula, text = seen.page.evaluate(copied)
@@ -188,6 +189,11 @@ def page(browser: Browser, site: Path) -> Iterator[Page]:
         page.goto(f"{address}/chapters/01_puzzle.html")
         yield page
         context.close()
+
+
+def tex(formula: Locator) -> str:
+    """Return the TeX of a formula of the page."""
+    return formula.locator("math").get_attribute("alttext") or ""
 
 
 def copied(page: Page) -> tuple[str, str]:
@@ -247,14 +253,14 @@ class TestTheClipboard:
     def test_a_formula_on_a_line_of_its_own_has_its_marks_and_its_number(self, page: Page) -> None:
         formula = page.locator("div.math").first
         formula.evaluate("(node) => getSelection().selectAllChildren(node)")
-        assert copied(page)[0] == rf"$${formula.get_attribute('data-tex')} \tag{{1.1}}$$"
+        assert copied(page)[0] == rf"$${tex(formula)} \tag{{1.1}}$$"
 
     def test_a_whole_section_keeps_its_lines(self, page: Page) -> None:
         section = page.locator("section > section:has(div.math)").first
         section.evaluate("(node) => getSelection().selectAllChildren(node)")
         text, _markup = copied(page)
-        for formula in section.locator("[data-tex]:visible").all():
-            assert formula.get_attribute("data-tex") in text
+        for formula in section.locator(".math:visible").all():
+            assert tex(formula) in text
         assert text.count("\n") > 10
 
     def test_text_without_a_formula_is_copied_as_ever(self, page: Page) -> None:
@@ -266,7 +272,7 @@ class TestTheClipboard:
         page.goto(page.url.replace("01_puzzle", "05_divisor"))
         head = page.locator("th:has(.visually-hidden)").first
         head.evaluate("(node) => getSelection().selectAllChildren(node)")
-        assert copied(page)[0] == f"${head.locator('[data-tex]').get_attribute('data-tex')}$"
+        assert copied(page)[0] == f"${tex(head.locator('.math'))}$"
 
 
 @pytest.mark.proof("pages")
@@ -321,6 +327,6 @@ def test_a_column_that_a_formula_names_is_named_in_words_too(site: Path, name: s
         formulas = " ".join(math.get_text() for math in head.select("math"))
         words = [text for text in head.stripped_strings if text not in formulas]
         assert words or head.select_one(".visually-hidden"), head
-        for formula in head.select("[aria-hidden=true] [data-tex]"):
-            said = plain(str(formula["data-tex"])).replace("\u2061", "")
+        for formula in head.select("[aria-hidden=true] math"):
+            said = plain(str(formula["alttext"])).replace("\u2061", "")
             assert head.select_one(".visually-hidden").get_text() == said

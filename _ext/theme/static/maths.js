@@ -33,9 +33,11 @@ const inTex = (formula) => {
   const number = formula.querySelector(".eqno")?.firstChild.data.match(/[\d.]+/);
   const tag = number ? ` \\tag{${number}}` : "";
   const after = formula.querySelector(".after")?.textContent ?? "";
-  return `${around}${formula.dataset.tex}${tag}${around}${after}`;
+  const tex = formula.querySelector("math").getAttribute("alttext");
+  return `${around}${tex}${tag}${around}${after}`;
 };
-const formulaAt = (node) => (node.closest ? node : node.parentElement).closest("[data-tex]");
+const FORMULA = ":is(span, div).math";
+const formulaAt = (node) => (node.closest ? node : node.parentElement).closest(FORMULA);
 
 /** Return a range that holds whole formulas: one at its end that is selected in part, or none. */
 const withWholeFormulas = (selected) => {
@@ -60,7 +62,7 @@ document.addEventListener("copy", (event) => {
   if (!event.clipboardData || selection.rangeCount !== 1 || selection.isCollapsed) return;
   const copy = document.createElement("div");
   copy.append(withWholeFormulas(selection.getRangeAt(0)).cloneContents());
-  const formulas = copy.querySelectorAll("[data-tex]");
+  const formulas = copy.querySelectorAll(FORMULA);
   if (formulas.length === 0) return;
   const html = copy.innerHTML;
   // the names in words that columns have beside a formula
