@@ -3,6 +3,8 @@
 The notebook's output holds a figure's markup and its state. Here each page that holds figures gets
 their modules, once each and inline, because a page opened from a disk may not load a module.
 
+Each form gets a name that no other on its page has: what it is for, and where it is.
+
 Data that a figure has in an attribute `data-late` become a script of the site, which the page loads
 when the figure is near the window: a page from a disk may run that, but not fetch.
 """
@@ -13,6 +15,7 @@ import hashlib
 import html
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +28,15 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 FIGURE = re.compile(r'<div class="live-figure" data-figure="(\w+)"')
+HEADING_OR_FORM = re.compile(
+    r"<h[1-6]>(?P<heading>.*?)</h[1-6]>"
+    r'|<span class="caption-number">(?P<exercise>Exercise .*?)</span>'
+    r'|<form class="(?P<kind>figure-controls|ask|prediction)\b[^>]*>'
+    r"<fieldset[^>]*>(?:<legend>(?P<legend>.*?)</legend>)?",
+    re.DOTALL,
+)
+FORMS = {"figure-controls": "Controls", "ask": "Answer", "prediction": "Prediction"}
+BESIDE = re.compile(r'<a class="headerlink.*?</a>|<span class="section-number">.*?</span>|<[^>]+>')
 LATE = re.compile(r' data-late="([^"]*)"')
 # Stands in for the model that a live notebook would provide; take.js hears when it is moved.
 STILL = """
@@ -74,6 +86,36 @@ document.querySelectorAll('[data-figure="%s"]').forEach((el) => bringToLife(figu
 """
 
 
+def name_forms(body: str) -> str:
+    """Return a page's text with names for its forms, and for the groups of fields in them.
+
+    Examples
+    --------
+    >>> named = name_forms('<h2>Sums</h2><form class="figure-controls"><fieldset role="none">')
+    >>> print(named.removeprefix("<h2>Sums</h2>"))
+    <form class="figure-controls" aria-label="Controls: Sums"><fieldset role="none">
+    """
+    place = ""
+    count: Counter[str] = Counter()
+
+    def named(found: re.Match[str]) -> str:
+        nonlocal place
+        if found["kind"] is None:
+            heading = BESIDE.sub("", found["heading"] or found["exercise"])
+            place = " ".join(heading.split()).replace('"', "&quot;")
+            return found[0]
+        name = f"{FORMS[found['kind']]}: {place}"
+        count[name] += 1
+        number = f" ({count[name]})" if count[name] > 1 else ""
+        form, fieldset = found[0].split(">", 1)
+        if legend := found["legend"]:
+            where = f"{legend}: {place}{number}"
+            fieldset = fieldset.replace("<fieldset", f'<fieldset aria-label="{where}"', 1)
+        return f'{form} aria-label="{name}{number}">{fieldset}'
+
+    return HEADING_OR_FORM.sub(named, body)
+
+
 def page_script(names: list[str]) -> str:
     """Return a module that starts every figure of some kinds on the page, each in a scope alone."""
     parts = (
@@ -99,7 +141,7 @@ def add_modules(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
     """Put what the figures of a page need behind its text."""
-    body = context.get("body") or ""
+    body = context["body"] = name_forms(context.get("body") or "")
     names = sorted(set(FIGURE.findall(body)))
     if names:
         body = without_late(body, page, Path(app.outdir))

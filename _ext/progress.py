@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 SCRIPT = "exercises.js"
 NOTE = """<div class="progress-note pst-js-only">
-<p>Solved here: <output>0</output> of {count}. What you have tried, solved or skipped is kept in \
-this browser and sent nowhere.</p>
+<p>Solved here: <output aria-label="Solved here">0</output> of {count}. What you have tried, \
+solved or skipped is kept in this browser and sent nowhere.</p>
 <details><summary>Clear my progress</summary>
 <p>This forgets it for all exercises of the book. <button type="button">Clear it all</button></p>
 </details></div>"""

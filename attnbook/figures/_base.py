@@ -149,10 +149,13 @@ def nearest(stops: Sequence[float | None], value: float | None) -> int:
 
 
 def slider(name: str, label: str, stops: Sequence[float | None], value: float | None) -> str:
-    """Return a labeled slider over a list of stops, of which None switches something off."""
+    """Return a labeled slider over a list of stops, of which None switches something off.
+
+    The value is beside the name for the eye alone: the slider tells it by itself.
+    """
     shown = svg.reading(value)
     return (
-        f'<label class="slider">{label} <output>{shown}</output>'
+        f'<label class="slider">{label} <span class="value" aria-hidden="true">{shown}</span>'
         f'<input type="range" name="{name}" min="0" max="{len(stops) - 1}" step="1" '
         f'value="{nearest(stops, value)}" data-stops="{json.dumps(list(stops))[1:-1]}" '
         f'aria-valuetext="{shown}">'
@@ -242,7 +245,7 @@ class LiveFigure(anywidget.AnyWidget):
     def form(self) -> str:
         """Return the controls with the button that takes all changes back."""
         return (
-            f'<form class="figure-controls"><fieldset>{self.controls()}'
+            f'<form class="figure-controls"><fieldset role="none">{self.controls()}'
             '<button type="reset">Reset</button></fieldset></form>'
         )
 

@@ -162,7 +162,7 @@ function connect({ model, el }, names, draw) {
         const shown = reading(value);
         if (input.ariaValueText === shown) continue; // what is written is laid out anew
         input.ariaValueText = shown;
-        input.closest("label").querySelector("output").textContent = shown;
+        input.closest("label").querySelector(".value").textContent = shown;
       }
     }
     form.querySelectorAll("select[name]").forEach((list) => (list.value = state[list.name]));

@@ -122,7 +122,7 @@ class Ask(LiveFigure):
         else:
             listed = "".join(
                 f'<option value="{html.escape(option)}"{" selected" if option == value else ""}>'
-                f"{html.escape(option)}</option>"
+                f"{html.escape(option) or 'choose'}</option>"
                 # sorted, so that the order tells nothing
                 for option in ("", *sorted(part["options"], key=str.casefold))
             )

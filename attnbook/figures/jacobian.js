@@ -28,9 +28,9 @@ export default moving(["s1", "s2", "s3", "s4", "factor"], ({ s1, s2, s3, s4, fac
   outline(el, "svg .falls", squares(jacobian, false));
   outline(el, ".figure-sum .bars", levelBar(0, 0, (WIDE * reaction) / LARGEST, THICK));
   const total = reaction >= 0.0005 ? reaction.toFixed(3) : "under 0.001";
-  const outputs = el.querySelectorAll(":is(.figure-rows, .figure-sum) output");
+  const values = el.querySelectorAll(":is(.figure-rows, .figure-sum) .value");
   [...p.map(percent), total].forEach((text, place) => {
-    outputs[place].textContent = text;
+    values[place].textContent = text;
   });
   const top = Math.max(...p);
   return `The largest weight is ${percent(top)}; ` + (top < 0.995

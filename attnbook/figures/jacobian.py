@@ -83,7 +83,7 @@ class JacobianFigure(LiveFigure):
         """Return the bars of weights, the squares of the Jacobian and the bar of its norm."""
         heads = ["weight", *(f"s<sub>{key}</sub>" for key in range(1, 5))]
         rows = [
-            f"p<sub>{key}</sub> <output>{html.escape(percent(weight))}</output>"
+            f'p<sub>{key}</sub> <span class="value">{html.escape(percent(weight))}</span>'
             for key, weight in enumerate(self.weights, 1)
         ]
         plot = (
@@ -104,7 +104,7 @@ class JacobianFigure(LiveFigure):
             f"{svg.aside('figure-rows', svg.spans(rows))}"
             f"{svg.picture(plot, WIDE, 4 * ROW, self.words(), 'jacobian', stretched=False)}</div>"
             '<div class="figure-sum"><p class="figure-axis">sum of the squared entries: '
-            f'<output>{total(self.reaction)}</output></p><div class="figure-plot">'
+            f'<span class="value">{total(self.reaction)}</span></p><div class="figure-plot">'
             f"{svg.picture(drawn, WIDE, THICK, kind='jacobian')}"
             f"{svg.aside('figure-names', name)}</div></div>"
         ) + svg.remark(

@@ -273,20 +273,19 @@ class ModelsTable(LiveFigure):
 
     def table(self) -> str:
         """Return the table; lines that the filter leaves out are there and hidden."""
-        # Roles are named because a browser may forget them where a style lays rows out anew.
         body = "\n".join(map(self._row, self._order()))
         return (
             '<div class="models" role="region" aria-label="How models scale" tabindex="0">'
-            '<table role="table"><caption>How models scale: what each does to q·k before softmax'
-            '</caption>\n<thead role="rowgroup"><tr role="row">'
+            "<table><caption>How models scale: what each does to q·k before softmax"
+            "</caption>\n<thead><tr>"
             f"{''.join(map(self._head, COLUMNS))}</tr></thead>\n"
-            f'<tbody role="rowgroup">\n{body}\n</tbody></table></div>'
+            f"<tbody>\n{body}\n</tbody></table></div>"
         )
 
     def _head(self, name: str) -> str:
         label = COLUMNS[name][0]
         words = " ".join(f"<span>{word}</span>" for word in label.split())
-        start = f'<th scope="col" role="columnheader" data-label="{label}"'
+        start = f'<th scope="col" data-label="{label}"'
         if name not in SORTED_BY:
             return f"{start}>{words}</th>"
         order = "descending" if self.descending else "ascending"
@@ -314,11 +313,11 @@ class ModelsTable(LiveFigure):
         labels = [label for label, _ in COLUMNS.values()]
         places = " ".join(map(str, [place, *(rank[place] for rank in self._ranks)]))
         return (
-            f'<tr role="row" data-places="{places}" data-schemes="{"|".join(schemes(line))}" '
+            f'<tr data-places="{places}" data-schemes="{"|".join(schemes(line))}" '
             f'data-text="{html.escape(searched(line))}"{"" if self._fits(line) else " hidden"}>'
-            f'<th scope="row" role="rowheader">{name}</th>'
+            f'<th scope="row">{name}</th>'
             + "".join(
-                f'<td role="cell" data-label="{label}">{cell}</td>'
+                f'<td data-label="{label}">{cell}</td>'
                 for label, cell in zip(labels[1:], cells, strict=True)
             )
             + "</tr>"

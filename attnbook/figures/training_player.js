@@ -89,7 +89,7 @@ function render({ model, el }) {
       part("curve", line);
       part("marker", mark);
       part("cells", cells(run.maps[place]));
-      el.querySelector(`.training-map.${kind} output`).textContent =
+      el.querySelector(`.training-map.${kind} .value`).textContent =
         `right keys ${(100 * run.right[place]).toFixed(0)}%`;
       return `${run.loss[place].toFixed(4)} ${name}`;
     });

@@ -198,7 +198,7 @@ class TrainingPlayer(LiveFigure):
         return (
             f'<div class="training-map {kind}"><p class="training-title">'
             f'<span class="{kind}">{name}</span></p><p class="training-title figure-axis">'
-            f"<output>right keys {right:.0%}</output><span>rest</span></p>"
+            f'<span class="value">right keys {right:.0%}</span><span>rest</span></p>'
             f"{svg.picture(plot, 5 * ROOM + CELL // 2, CELL * ROWS, words, stretched=False)}</div>"
         )
 

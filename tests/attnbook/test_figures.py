@@ -201,7 +201,7 @@ class TestDragScores:
 
     def test_a_chosen_row_is_exact_between_two_stops(self):
         figure = figures.DragScores(**drag_scores.named((9.2, -3.1, 8.8, -5.4, 1.2)))
-        names = re.findall(r"<output>(.*?)</output>", figure.controls())
+        names = re.findall(r'<span class="value"[^>]*>(.*?)</span>', figure.controls())
         assert names == ["9.2", "−3.1", "8.8", "−5.4", "1.2"]
         places = [int(place) for place in re.findall(r' value="(\d+)" data', figure.controls())]
         stops = zip(drag_scores.STOPS, places, strict=True)

@@ -82,7 +82,7 @@ SAME = r"""(ours, theirs) => {
   });
 }"""
 DESCRIBE = """(root) =>
-  [...root.querySelectorAll("svg, svg *, .figure-words, output, .figure-axis")]
+  [...root.querySelectorAll("svg, svg *, .figure-words, .value, .figure-axis")]
   .concat([...root.querySelectorAll(
     ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span," +
     ".figure-upright span")],

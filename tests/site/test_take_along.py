@@ -371,7 +371,7 @@ class TestPictures:
         written = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text")).split()
         missing = set(figure.evaluate(SEEN)) - set(written)
         assert not missing
-        for setting in figure.locator("label.slider > output").all_inner_texts():
+        for setting in figure.locator("label.slider > .value").all_inner_texts():
             assert setting in written
         assert root.find(f"{SVG}title").text
         assert root.find(f"{SVG}desc").text == figure.locator(".figure-words").inner_text()

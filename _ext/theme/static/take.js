@@ -242,11 +242,11 @@ function partsOf(node) {
 function settings(el) {
   return [...el.querySelectorAll("form label:not(.presets)")].map((label) => {
     const [control, copy] = [label.querySelector("input, select"), label.cloneNode(true)];
-    copy.querySelectorAll("input, select, output").forEach((part) => part.remove());
+    copy.querySelectorAll("input, select, .value").forEach((part) => part.remove());
     copy.querySelectorAll("sub")
       .forEach((sub) => sub.replaceWith(sub.textContent.replace("k", "ₖ").replace("model", "_model")));
     const value = control.type === "checkbox" ? written(control.checked)
-      : label.querySelector("output")?.textContent ?? control.value;
+      : label.querySelector(".value")?.textContent ?? control.value;
     return { trait: control.name, text: `${copy.textContent.trim()}: ${value}` };
   });
 }

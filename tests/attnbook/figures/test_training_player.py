@@ -226,7 +226,7 @@ class TestThePicture:
         found = [float(one) for one in re.findall(r"(?<![\w.])\d+\.\d+", figure.words())]
         assert found == [loss[-1] for loss in figure.measured("loss")]
         assert figure.words().startswith("Step 1000: loss ")
-        named = re.findall(r"<output>right keys (.*?)</output>", figure.picture())
+        named = re.findall(r'<span class="value">right keys (.*?)</span>', figure.picture())
         assert named == [f"{right[-1]:.0%}" for right in figure.measured("right")]
 
     def test_each_reference_has_its_name_at_its_height(self):
