@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -63,6 +64,21 @@ _RAW = {
 def long_unless_shown(name: str) -> list[pytest.MarkDecorator]:
     """Return the marks of what a test does in a browser to a page, by its address."""
     return [] if name in SHOWN else [pytest.mark.proof("pages")]
+
+
+_WRONG = {
+    "a role that a part of a table has anyway": ":is(thead, tbody, tr, td, th)[role]",
+    "a paragraph in a summary": "summary p",
+    "an empty class": 'math [class=""]',
+    "a box to tick that would be completed": "input[type=checkbox][autocomplete]",
+    "an option without words": "option:not([label]):empty",
+    "a label of two fields": "label:has(output)",
+    "a form without a name": "form:not([aria-label])",
+    "a group without a name": "fieldset:not([aria-label], [role=none])",
+    "a formula without its TeX": "math:not([alttext])",
+    "a page that Firefox fetches ahead": "link[rel=next]",
+}
+_VOID = {*"area base br col embed hr img input link meta source track wbr".split()}  # noqa: SIM905
 
 
 @cache
@@ -215,6 +231,50 @@ def raw_text_problems(page: BeautifulSoup) -> list[str]:
         for what, pattern in _RAW.items()
         if (found := pattern.search(text))
     ]
+
+
+def markup_problems(page: BeautifulSoup) -> list[str]:
+    """List markup that is invalid or leaves out what programs for reading need."""
+    return [
+        f"{what}: {str(tag)[:80]}" for what, where in _WRONG.items() for tag in page.select(where)
+    ]
+
+
+class _Ends(HTMLParser):
+    """Notes elements that end before what is in them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.problems: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        del attrs
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        """Pass over an element that ends where it begins."""
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f"</{tag}> in line {self.getpos()[0]} ends something else")
+            self.open = []
+
+
+def nesting_problems(markup: str) -> list[str]:
+    """Return the first end of an element that stands in the wrong place.
+
+    Examples
+    --------
+    >>> nesting_problems("<p><b>good</b><br><path /></p>")
+    []
+    >>> nesting_problems("<div><p>bad</div></p>")
+    ['</div> in line 1 ends something else']
+    """
+    parser = _Ends()
+    parser.feed(markup)
+    return parser.problems[:1]
 
 
 def output_problems(page: BeautifulSoup) -> list[str]:

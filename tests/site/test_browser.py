@@ -218,6 +218,9 @@ NO_SHADOWS = ".bd-article * { background-image: none !important; }"
 # not on another, so the class counts as well. A window of another width may show other words.
 ALL_OPEN = """() =>
   document.querySelectorAll("details").forEach((box) => (box.open = true))"""
+# What is not read aloud is to be seen all the same, and axe-core passes over it.
+ALL_HEARD = """() => document.querySelectorAll("[aria-hidden]")
+  .forEach((node) => node.removeAttribute("aria-hidden"))"""
 FIRST_OF_EACH_LOOK = """(known) => {
   const CLEAR = "rgba(0, 0, 0, 0),none,1";
   const ground = (node) => {
@@ -341,6 +344,7 @@ def pale_words(page: Page, looks: Path | None, windows: list[tuple[str, int]]) -
     """
     page.evaluate(COLORED_CODE)
     page.evaluate(ALL_OPEN)  # what a reader may open has to be made out as well
+    page.evaluate(ALL_HEARD)
     for scheme, width in windows:
         show(page, scheme, width)
         keep_new_looks(page, looks)
@@ -616,6 +620,7 @@ class TestTheChecks:
             (CLOSED_THEN_OPEN, "color-contrast"),
             ("<p class='phone' style='color: #bbb'>pale</p>", " 390 px: color-contrast"),
             ("<p class='dark'>pale</p>", "dark, "),
+            ("<p aria-hidden='true' style='opacity: 0.5'>pale</p>", "color-contrast"),
             ("<p class='phone dark'>pale</p>", "dark, 390 px: color-contrast"),
             (WIDE, "on a phone, scrollable-region-focusable"),
             ("<div class='phone'><a href='#'>a</a><a href='#'>b</a></div>", "a phone, target-size"),

@@ -28,6 +28,7 @@ RULES: list[Callable[[BeautifulSoup], list[str]]] = [
     pages.image_problems,
     pages.raw_text_problems,
     pages.output_problems,
+    pages.markup_problems,
 ]
 
 
@@ -48,6 +49,11 @@ def test_a_page_keeps_the_rule(
 ) -> None:
     found = rule(pages.parse(site / name))
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", [*CONTENT, *GENERATED])
+def test_every_element_ends_after_what_is_in_it(site: Path, name: str) -> None:
+    assert not pages.nesting_problems((site / name).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", CONTENT)
