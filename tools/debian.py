@@ -10,6 +10,10 @@ from pathlib import Path
 
 # The sandbox of the grader, and a server to test its other database with.
 NEEDED = {"bubblewrap": "bwrap", "postgresql": "initdb"}
+# Two more browsers, which are large: only the tests that open pages in them ask for them.
+ENGINES = {"firefox-esr": "firefox-esr", "webkit2gtk-driver": "WebKitWebDriver", "xvfb": "Xvfb"}
+# What the long tests run the checkers with that npm has.
+CHECKERS = {"default-jre-headless": "java", "npm": "npm"}
 SERVERS = Path("/usr/lib/postgresql")
 
 
@@ -41,11 +45,11 @@ def succeeds(command: list[str], what: str) -> bool:
     return done.returncode == 0
 
 
-def ensure_programs() -> list[str]:
+def ensure_programs(needed: dict[str, str] = NEEDED) -> list[str]:
     """Install what is missing, and return the packages that are still missing."""
-    missing = [package for package, program in NEEDED.items() if not find_program(program)]
+    missing = [package for package, program in needed.items() if not find_program(program)]
     if missing:
         for command in install_commands(*missing):
             if not succeeds(command, " and ".join(missing)):
                 break
-    return [package for package in missing if not find_program(NEEDED[package])]
+    return [package for package in missing if not find_program(needed[package])]
