@@ -83,7 +83,7 @@ const still = async () => {
     if (!form) continue;
     const state = () => JSON.stringify([...form.elements].map(({ value, checked }) => [value, checked])) +
       [...figure.children].filter((part) => part !== form && !part.matches(".take"))
-        .map((part) => part.innerHTML).join();
+        .map((part) => part.innerHTML.replace(/\s+/g, "")).join();
     const first = state();
     const moved = async (name, act) => {
       const before = state();
@@ -189,8 +189,8 @@ const pressAll = async () => {
 };
 
 /** Mark controls and groups that a reader meets, and return how each is called in the markup. */
-const markNamed = () => {
-  const what = "a[href], button, input, select, textarea, summary, fieldset, form, [role=region], dialog[open]";
+const markNamed = (andLinks) => {
+  const what = (andLinks ? "a[href], " : "") + "button, input, select, textarea, summary, fieldset, form, [role=region], dialog[open]";
   const met = all(what).filter((node) => shown(node) && !node.closest("[aria-hidden=true]"));
   met.forEach((node) => node.setAttribute("data-met", ""));
   return met.map((node) => node.outerHTML.slice(0, 120));
