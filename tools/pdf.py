@@ -140,10 +140,19 @@ def tidy(article: Tag) -> None:
         tag.name = "p"
     for tag in article.select("details"):
         tag["open"] = ""
-    for tag in article.select("td:empty, th:empty"):
-        tag.string = "\u00a0"  # else it has no tag, and its row a column less
     for tag in article.select("img[loading], iframe[loading]"):
         del tag["loading"]
+    complete_tables(article)
+
+
+def complete_tables(article: Tag) -> None:
+    """Let each row of a table have all its cells, and each table heads, for screen readers."""
+    for row in article.select("table:not(:has(th)) tr"):
+        if first := row.select_one("td"):  # the name of a function, beside what it does
+            first.name, first["scope"] = "th", "row"
+            first["style"] = "font-weight: inherit; text-align: inherit"
+    for tag in article.select("td:empty, th:empty"):
+        tag.string = "\u00a0"  # else it has no tag, and its row a column less
 
 
 class Merger:
@@ -320,22 +329,24 @@ def with_artifacts(operators: Iterable[Any], tagged: set[str]) -> Iterator[Any]:
 
     begin = ContentStreamInstruction([Name("/Artifact")], Operator("BMC"))
     end = ContentStreamInstruction([], Operator("EMC"))
-    depth, path = 0, []
+    covered, path = [False], []  # by a tag or as an artifact, at each level of marks
     for one in operators:
         name = str(one.operator)
-        depth += (name in {"BMC", "BDC"}) - (name == "EMC")
+        if name in {"BMC", "BDC"}:
+            is_tag = name == "BDC" and "/MCID" in one.operands[1]
+            covered.append(covered[-1] or is_tag or one.operands[0] == "/Artifact")
+        elif name == "EMC":
+            covered.pop()
         if path or name in PATH:
             path.append(one)
-            if name in PAINT and depth == 0:
-                yield from (begin, *path, end)
+            if name in PAINT | {"n"}:
+                bare = name in PAINT and not covered[-1]
+                yield from (begin, *path, end) if bare else path
                 path = []
-            elif name in PAINT | {"n"}:
-                yield from path
-                path = []
-        elif name in SHOW and depth == 0 and not (name == "Do" and str(one.operands[0]) in tagged):
-            yield from (begin, one, end)
-        else:
+        elif name not in SHOW or covered[-1] or (name == "Do" and str(one.operands[0]) in tagged):
             yield one
+        else:
+            yield from (begin, one, end)
 
 
 def drawings(holder: Any) -> dict[str, Any]:
