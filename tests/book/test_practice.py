@@ -258,6 +258,7 @@ def small(tmp_path: Path) -> Path:
     first, other = notebook("# First"), notebook("# The other")
     write_book(tmp_path, {"01_first": first, "02_made": chapter(), "03_other": other})
     (tmp_path / "references.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
+    (tmp_path / "_config.yml").write_text("repository:\n  url: ''\n", encoding="utf-8")
     return tmp_path
 
 
