@@ -63,7 +63,9 @@ class Enrolment:
             for name in (groups if book else ())
         }
         accepted = {name: book.accepted(name) for name in (groups if book else ())}
-        return Special(self.rosters, groups, marked, accepting, accepted)
+        due = {name for name, rules in self.settings.rules.items() if rules.due is not None}
+        zone = self.settings.timezone
+        return Special(self.rosters, groups, marked, accepting, accepted, zone, due)
 
     def outcomes(self, book: Book, assignment: str) -> Iterator[Result]:
         """Return what counts of a problem set, for everyone on the roster or in the gradebook."""

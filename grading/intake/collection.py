@@ -18,21 +18,23 @@ import hashlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from grading.intake.roster import LONGEST_ID, UNMATCHED, Roster
 from grading.intake.sources import NOTEBOOK, File, Folder, Zip
+from grading.intake.times import read_time
 from grading.late import Receipt
 from grading.names import composed, name_words, safe_name, shown
 from grading.results import Student, Submission
+from grading.settings import in_utc
 
 if TYPE_CHECKING:
     from collections.abc import Collection as Container
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
+    from zoneinfo import ZoneInfo
 
     from grading.intake.sources import Reader
     from grading.results import Status
@@ -174,6 +176,9 @@ class Special:
     accepting: Container[str] = ()
     # ... and before, with the digest of the notebook, by problem set
     accepted: Mapping[str, Container[tuple[str, str]]] = field(default_factory=dict)
+    # the zone of the course, for times that have none of their own
+    timezone: ZoneInfo | None = None
+    due: Container[str] = ()  # the problem sets of which something can be late
 
 
 def collect(
@@ -524,11 +529,26 @@ class _Planner:
         roster = self.special.rosters.get(assignment) or (self.roster if self.is_single else None)
         time = roster.submitted.get(student.student_id) if roster else None
         if time is None and first.stamp is not None:
-            raw, _ = _content(first.stamp, self.read)
-            time = _stamped((raw or b"").decode("utf-8", "replace"))
+            time = self._stamped(first.stamp, student, is_due=assignment in self.special.due)
         said = [each.claim.is_late for each in files if each.claim.is_late is not None]
         late = any(said) if said else None
         return Receipt(assignment, student.student_id, time, late, first.claim.entry)
+
+    def _stamped(self, stamp: File, student: Student, *, is_due: bool) -> datetime | None:
+        """Return the time that nbgrader wrote, in UTC; one that is wanted and not read is noted."""
+        raw, _ = _content(stamp, self.read)
+        text = (raw or b"").decode("utf-8", "replace").strip()
+        found = read_time(text, self.special.timezone)
+        if found is not None and (found.tzinfo or self.special.timezone):
+            return in_utc(found, self.special.timezone)
+        if not is_due:
+            return None
+        self.notes.append(
+            f"{stamp.origin}: when {student.student_id} handed in cannot be read; "
+            f"{shown(text, 60) or 'nothing'} came, wanted is a time such as "
+            "2026-11-20 23:59:00 UTC, or one under submitted in course.toml"
+        )
+        return None
 
     def _different(self, pool: list[_Found]) -> list[_Found]:
         """Return the files that differ in their bytes."""
@@ -655,21 +675,6 @@ def _with_ids(student: Student, members: Iterable[Student]) -> Student:
     others = [each for each in members if each is not student]
     theirs = [name for each in others for name in (each.student_id, *each.also)]
     return replace(student, also=(*student.also, *theirs))
-
-
-def _stamped(text: str) -> datetime | None:
-    """Return the time that nbgrader wrote, in UTC, or None.
-
-    Examples
-    --------
-    >>> _stamped("2026-11-20 23:59:00.123456 UTC").isoformat()
-    '2026-11-20T23:59:00.123456+00:00'
-    """
-    time, _, zone = text.strip().rpartition(" ")
-    try:
-        return datetime.fromisoformat(time).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
-    except (KeyError, OSError, ValueError):  # the first for what is no time zone
-        return None
 
 
 def _match_canvas(claim: _Claim, roster: Roster) -> tuple[Student, str]:

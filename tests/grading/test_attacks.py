@@ -76,8 +76,8 @@ LOOKS = {
     "speaks-to-bluetooth": "import socket\nsocket.socket(31, socket.SOCK_RAW)",
     "makes-a-file-without-end": "open('/tmp/hole', 'wb').truncate(10 ** 10)",
     "maps-the-runner-for-writing": "import mmap\nfile = open('/grader/_inside.py', 'rb+')",
-    "shares-memory-by-name": "from multiprocessing import shared_memory as s\n"
-    "s.SharedMemory(create=True, size=100)",
+    "shares-more-memory-than-there-is": "import os\n"
+    "with open('/dev/shm/all', 'wb') as file:\n    file.write(bytes(60_000_000))",
     "locks-memory": "import ctypes\nassert ctypes.CDLL(None).mlockall(3) == 0",
     "raises-its-priority": "import os\nos.setpriority(os.PRIO_PROCESS, 0, -20)",
     "opens-more-files-than-it-may": "files = [open('/dev/null') for _ in range(300)]",
@@ -335,7 +335,7 @@ CANVAS = {
     "name-that-is-a-format": ("{0.__class__}%s%n.ipynb", "came"),
     "notebook-that-is-a-page": ("tiny.ipynb.html", "invalid"),
     "notebook-that-is-hidden": ("._tiny.ipynb", "came"),
-    "name-of-another-late": ("LATE_101_9_tiny.ipynb", "missing"),
+    "name-of-another-late": ("LATE_101_9_tiny.ipynb", "needs-review"),
     "name-in-a-field": ("tiny.ipynb", "came"),
     "file-that-is-a-disk": ("tiny.ipynb", "came"),
 }  # fmt: skip

@@ -2,6 +2,7 @@ import os
 import stat
 import zipfile
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -827,3 +828,29 @@ def test_folders_as_moodle_cleans_names(brought):
         }
     )
     assert statuses(collect(path, roster, ["ps1"])) == {("s1", "ps1"): b"a", ("s2", "ps1"): b"b"}
+
+
+@pytest.mark.parametrize(
+    ("stamp", "utc"),
+    [
+        ("2026-11-20 23:59:00.123456 UTC", "2026-11-20T23:59:00.123456+00:00"),
+        ("2026-11-20 23:59:00 Europe/Berlin", "2026-11-20T22:59:00+00:00"),
+        # what the options of nbgrader for the zone and the form of the time write
+        ("2026-11-20 23:59:00 +0200\n", "2026-11-20T21:59:00+00:00"),
+        ("2026-07-20 23:59:00.5 CEST", "2026-07-20T21:59:00.500000+00:00"),
+        ("2026-11-20T23:59:00", "2026-11-20T22:59:00+00:00"),
+        ("yesterday", None),
+        ("", None),
+    ],
+)
+def test_nbgraders_times_are_read_and_one_that_is_not_is_said(tmp_path, stamp, utc):
+    files = {"s1/ps1/ps1.ipynb": b"a", "s1/ps1/timestamp.txt": stamp.encode()}
+    files |= {"s2/ps1/ps1.ipynb": b"b", "s2/ps1/timestamp.txt": b"2026-11-20 12:00:00 UTC"}
+    special = Special(timezone=ZoneInfo("Europe/Berlin"), due={"ps1"})
+    collection = collect(folder(tmp_path / "in", files), ROSTER, ["ps1"], special)
+    found = {one.student.student_id: collection.receipt(one) for one in collection}
+    time = found["s1"].submitted
+    assert (time and time.isoformat()) == utc
+    assert found["s2"].submitted.isoformat() == "2026-11-20T12:00:00+00:00"
+    told = [note for note in collection.notes if "cannot be read" in note]
+    assert [note.split(":")[0] for note in told] == ([] if utc else ["s1/ps1/timestamp.txt"])
