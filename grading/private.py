@@ -40,9 +40,11 @@ def close_course(out: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """See to it that a file which another program fills is for its owner alone."""
-    make_private(path.parent)
-    with suppress(FileExistsError):
+    """See to it that a file which another program fills is for its owner alone.
+
+    Whether there can be such a file, that program says.
+    """
+    with suppress(OSError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER))
-    with suppress(PermissionError):
+    with suppress(OSError):
         path.chmod(OWNER)

@@ -124,7 +124,7 @@ def read(path: Path) -> ProblemSet:
     source = nbformat.read(path, as_version=4)
     student = released(source)
     for cell in student.cells:
-        if cell.cell_type == "markdown":
+        if cell.cell_type == "markdown" and "nbgrader" not in cell.metadata:
             cell.source = filled_in(cell.source)
     pictures: dict[str, str] = {}
     cells = tuple(

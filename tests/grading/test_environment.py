@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
 from grading.environment import PINS, filled_in, in_words, packages
@@ -48,6 +49,10 @@ def test_pins_are_read_for_the_python_that_is_asked_for() -> None:
     assert old["contourpy"] != new["contourpy"]
     assert "importlib-metadata" in old
     assert "importlib-metadata" not in new
+
+
+def test_without_pins_it_is_what_is_installed(tmp_path: Path) -> None:
+    assert packages(tmp_path / "none.txt")["numpy"] == np.__version__
 
 
 def test_a_name_that_is_none_is_refused() -> None:
