@@ -740,7 +740,7 @@ WRITING = [
         ("@BOOK@", "a"), ("@HOME@/written.txt", "w"), ("@HIDDEN@", "a"), ("@OTHER@", "a"),
         ("@PROJECT@/grading/written.py", "w"), ("/grader/_inside.py", "a"), ("/grader/x.py", "w"),
         ("/packages/0/sitecustomize.py", "w"), ("/usr/lib/written", "w"), ("/etc/written", "w"),
-        ("/written", "w"), ("/dev/shm/x", "w"),  # noqa: S108, in the sandbox
+        ("/written", "w"), ("/dev/x", "w"),
         ("/proc/sys/kernel/hostname", "w"),
         ("/proc/1/oom_score_adj", "w"), ("/proc/sysrq-trigger", "w"),
     )
@@ -834,7 +834,7 @@ MACHINE = (
                    "import attnlib.softmax",
                    "import sys\nsys.path.insert(0, '@PROJECT@')\nimport grading.marking.judging"),
            says="ModuleNotFoundError"),
-    Attack("writes-everywhere", "Nothing but an empty folder can be written.",
+    Attack("writes-everywhere", "Only an empty folder and a little shared memory can be written.",
            guarded(*WRITING), says="FileNotFoundError"),
     Attack("deletes-everything", "Nothing can be deleted.", guarded(*DELETING),
            says="FileNotFoundError"),

@@ -35,7 +35,8 @@ SUBMITTED = f"[{FIRST}.submitted]\n"
 STRANGERS = {
     (FIRST, "needs-review"): [],
     (FIRST, "invalid"): [NUMBERS["Otto"]],
-    (SECOND, "needs-review"): ["unmatched~Moodle%209999%20Zed%20Example"],
+    # the stranger's notebook has Wes's number in it, of whom nothing else came: Wes waits with it
+    (SECOND, "needs-review"): [NUMBERS["Wes"], "unmatched~Moodle%209999%20Zed%20Example"],
     (SECOND, "invalid"): [NUMBERS["Rosa"]],
 }
 OVERRULED = {
