@@ -1,7 +1,8 @@
 """What the hidden checks of a source notebook use.
 
 A hidden check is three functions. ``ask(rng, student_id)``, which may be absent, draws inputs;
-``answer(**inputs)`` runs where the student's code ran and hands over what the student made;
+``answer``, whose arguments are called as some of them, runs where the student's code ran and hands
+over what the student made; what it does not take, such as the kind of a case, stays outside.
 ``judge(given, student_id, asked)`` compares, in the instructor's process, and raises `Wrong` with
 what the student is told. In the instructor's own notebook, and under plain nbgrader,
 `hidden_check` runs all three on the spot.
@@ -10,6 +11,7 @@ what the student is told. In the instructor's own notebook, and under plain nbgr
 from __future__ import annotations
 
 import math
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 from grading.sandbox._wire import Unusable, decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 # floor for comparisons of float64 results that take a few hundred operations
 ROUNDING = 1e-9
@@ -170,6 +172,37 @@ def close(found: Any, expected: Any, within: float = ROUNDING) -> bool:
     return bool((np.abs(found - expected) <= room).all())
 
 
+def mixed(
+    rng: np.random.Generator, cases: Mapping[str, Sequence[Any]]
+) -> tuple[list[Any], list[str]]:
+    """Return the cases of all kinds in an order that is drawn, and the kind of each.
+
+    What `answer` gets must not tell what is right, neither by a name nor by its place.
+
+    Examples
+    --------
+    >>> mixed(np.random.default_rng(0), {"low": [1, 2], "high": [8]})
+    ([8, 1, 2], ['high', 'low', 'low'])
+    """
+    found = [(case, kind) for kind, each in cases.items() for case in each]
+    found = [found[place] for place in rng.permutation(len(found))]
+    return [case for case, _ in found], [kind for _, kind in found]
+
+
+def by_kind(found: Sequence[Any], kinds: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what belongs to the cases of each kind, in their order.
+
+    Examples
+    --------
+    >>> by_kind([80, 10, 20], ["high", "low", "low"])
+    {'high': [80], 'low': [10, 20]}
+    """
+    sorted_out: dict[str, list[Any]] = {}
+    for each, kind in zip(found, kinds, strict=True):
+        sorted_out.setdefault(kind, []).append(each)
+    return sorted_out
+
+
 def hidden_check(
     answer: Callable[..., dict[str, Any]],
     judge: Callable[[dict[str, Any], str, dict[str, Any]], None],
@@ -183,4 +216,5 @@ def hidden_check(
     """
     student_id = answer.__globals__.get("student_id", "")
     asked = decode(encode(ask(np.random.default_rng(0), student_id))) if ask else {}
-    judge(decode(encode(answer(**asked))), student_id, asked)
+    taken = {name: asked[name] for name in signature(answer).parameters if name in asked}
+    judge(decode(encode(answer(**taken))), student_id, asked)

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import nbformat
 from nbformat import NotebookNode
@@ -23,6 +23,8 @@ from grading.environment import filled_in
 from grading.pictures import lifted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from grading.results import Mark
 
 Role = Literal["text", "locked", "identity", "answer", "check", "by hand"]
@@ -78,6 +80,16 @@ class Question:
             for node in ast.parse(self.hidden).body
             if isinstance(node, ast.FunctionDef)
         }
+
+    def taken(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what `answer` takes of what `ask` drew; the rest never enters the sandbox."""
+        takes = next(
+            each.args
+            for each in ast.parse(self.functions["answer"]).body
+            if isinstance(each, ast.FunctionDef)
+        )
+        names = {each.arg for each in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)}
+        return {name: each for name, each in asked.items() if takes.kwarg or name in names}
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,8 @@ def _marked(judge: Judge, question: Question, student: str, space: dict[str, Any
     try:
         with _as_when_marked():
             exec(question.functions["answer"], space, defined)  # noqa: S102, the instructor's own
-            given = decode(encode(defined["answer"](**decode(encode(asked)))))
+            taken = decode(encode(question.taken(asked)))
+            given = decode(encode(defined["answer"](**taken)))
     except Exception as error:  # noqa: BLE001, it may raise anything
         return f"nothing came out: {type(error).__name__}: {error}"
     try:

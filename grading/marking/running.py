@@ -97,7 +97,7 @@ def plan(
         if question.asks:
             for i in _once_more(cells, question.name):
                 steps += _runs(i, cells[i], student_id, f"{i} for {question.name}", str(i))
-            steps.append(_collect(question, asked[question.name]))
+            steps.append(_collect(question, question.taken(asked[question.name])))
     return steps
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from grading.figures import named_series
 from grading.gradebook.scheme import CODE
+from grading.hidden import by_kind
 from grading.sandbox.sandbox import Limits
 from tests.grading.answers_problem_set_2 import (
     ABLATION,
@@ -37,14 +38,22 @@ DIVERGES = "s0000012"  # plain steps at the large rate
 
 def right(question: str, student_id: str = "s0000000") -> tuple[Trial, Any, dict[str, Any]]:
     """Return a trial of the solution, what it hands over, and what was asked."""
-    found = answered(SET, question, student_id=student_id)
+    trial, given, asked = answered(SET, question, student_id=student_id)
     plt.close("all")
-    return found
+    return trial, sorted_out(given, asked), asked
+
+
+def sorted_out(given: Any, asked: Any) -> Any:
+    """Return what came out by the kinds of its cases, where there are some."""
+    return by_kind(given["found"], asked["kinds"]) if "kinds" in asked else given
 
 
 def told(question: str, given: Any) -> tuple[float, str]:
     """Return what an answer of the first student earns, and what is said."""
     trial, _, asked = right(question)
+    if "kinds" in asked:
+        left = {kind: iter(each or ()) for kind, each in given.items()}
+        given = {"found": [next(left[kind], None) for kind in asked["kinds"]]}
     outcome = trial.judge(given, asked)
     return outcome.earned, outcome.message
 
@@ -179,8 +188,10 @@ class TestTemperature:
     def test_no_other_temperature_gives_the_key_more(self):
         for seed in range(5):
             _, given, asked = answered(SET, "q2", seed=seed)
+            given = by_kind(given["found"], asked["kinds"])
+            rows = by_kind(asked["rows"], asked["kinds"])
             for kind in ("between", "large"):
-                for row, found in zip(asked["rows"][kind], given[kind], strict=True):
+                for row, found in zip(rows[kind], given[kind], strict=True):
                     around = found * np.exp(np.linspace(-8, 8, 1601))
                     log_weights = [self.log_weight(row, tau) for tau in around]
                     assert abs(int(np.argmax(log_weights)) - 800) <= 1
@@ -188,7 +199,8 @@ class TestTemperature:
     @pytest.mark.parametrize("kind", ["coldest", "warmest"])
     def test_towards_a_limit_the_weight_only_grows(self, kind: str):
         _, given, asked = right("q2")
-        for row, found in zip(asked["rows"][kind], given[kind], strict=True):
+        rows = by_kind(asked["rows"], asked["kinds"])[kind]
+        for row, found in zip(rows, given[kind], strict=True):
             taus = np.ptp(row["scores"]) * np.exp(np.linspace(-3, 6, 400))
             steps = np.diff([self.log_weight(row, tau) for tau in taus])
             assert (steps <= 1e-12).all() if found == 0 else (steps >= -1e-12).all()
@@ -204,14 +216,13 @@ class TestTemperature:
         for lost, kind in enumerate(("large", "coldest", "warmest"), start=1):
             given[kind] = None
             assert told("q2", given)[0] == pytest.approx(1 - lost / 5)
-        assert told("q2", {"between": None})[0] == 0
+        assert told("q2", given | {"between": None})[0] == 0
         assert "worth two fifths" in cells(SET)["q2_text"]
         assert "worth one fifth each" in cells(SET)["q2_text"]
 
     def test_two_dozen_rows_of_up_to_two_hundred_scores(self):
         for seed in range(20):
-            asked = solved(SET, "q2").asked(seed)["rows"]
-            rows = [row["scores"] for each in asked.values() for row in each]
+            rows = [row["scores"] for row in solved(SET, "q2").asked(seed)["rows"]]
             assert len(rows) == 24
             assert max(map(len, rows)) <= 200
         assert "two dozen rows of up to 200 scores" in cells(SET)["q2_text"]
@@ -227,9 +238,9 @@ class TestTemperature:
 
     @pytest.mark.parametrize("form", [np.atleast_1d, np.atleast_2d, lambda each: [each]])
     def test_every_temperature_may_be_an_array_of_one_entry(self, form: Any):
-        trial, given, asked = right("q2")
+        _, given, _ = right("q2")
         wrapped = {kind: [form(each) for each in found] for kind, found in given.items()}
-        assert trial.judge(wrapped, asked).earned == 1
+        assert told("q2", wrapped)[0] == 1
 
     def test_an_error_is_told_from_a_number(self):
         _, given, _ = right("q2")
@@ -240,7 +251,7 @@ class TestTemperature:
 
     def test_the_key_before_is_named(self):
         trial, given, asked = right("q2")
-        for position, row in enumerate(asked["rows"]["between"]):
+        for position, row in enumerate(by_kind(asked["rows"], asked["kinds"])["between"]):
             before = trial.outside["best"](row["scores"], row["key"] - 1, trial.inside["base"])
             if 0 < before < np.inf and before != given["between"][position]:
                 given["between"][position] = before
@@ -250,11 +261,11 @@ class TestTemperature:
         assert "keys are counted from zero" in message
 
     def test_answers_of_other_lengths_are_wrong(self):
-        _, given, _ = right("q2")
-        for other in (given["between"][1:], 1.0, None):
-            earned, message = told("q2", given | {"between": other})
-            assert earned == 0
-            assert "nothing that can be compared" in message
+        trial, given, asked = answered(SET, "q2")
+        for other in (given["found"][1:], 1.0, None):
+            outcome = trial.judge({"found": other}, asked)
+            assert outcome.earned == 0
+            assert "nothing that can be compared" in outcome.message
 
 
 class TestAttention:

@@ -57,7 +57,8 @@ def marked(path: Path, answer: str, student: str = STUDENT, judged_as: str = STU
         exec(source, space)  # noqa: S102, what the tests wrote
     asked = judge.ask(asking, judged_as, 1)
     exec(asking.functions["answer"], space)  # noqa: S102
-    return judge.judge(asking, decode(encode(space["answer"](**asked))), judged_as, asked)
+    given = decode(encode(space["answer"](**asking.taken(asked))))
+    return judge.judge(asking, given, judged_as, asked)
 
 
 def book_numbers(name: str) -> dict[str, Any]:

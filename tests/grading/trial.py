@@ -20,7 +20,7 @@ import nbformat
 import numpy as np
 
 from grading.hidden import Wrong
-from grading.problem_set import HIDDEN, SOURCE, ProblemSet, read
+from grading.problem_set import HIDDEN, SOURCE, ProblemSet, Question, read
 from grading.sandbox import _wire
 
 if TYPE_CHECKING:
@@ -61,6 +61,11 @@ def problem_set(assignment: str) -> ProblemSet:
 def checked(assignment: str) -> tuple[str, ...]:
     """Return the questions that a program marks."""
     return tuple(each.name for each in problem_set(assignment).questions if not each.by_hand)
+
+
+def _question(assignment: str, name: str) -> Question:
+    (found,) = [each for each in problem_set(assignment).questions if each.name == name]
+    return found
 
 
 def released(assignment: str, name: str) -> str:
@@ -163,7 +168,8 @@ class Trial:
         )
         with without_attnlib(as_in_the_sandbox=True):
             run(source, self.inside)
-            return _wire.loads(_wire.dumps(self.inside["answer"](**asked)))
+            taken = _question(self.assignment, self.question).taken(asked)
+            return _wire.loads(_wire.dumps(self.inside["answer"](**taken)))
 
     def judge(self, given: Any, asked: dict[str, Any]) -> Outcome:
         try:
