@@ -55,6 +55,9 @@ INTERVAL = 0.05
 START_SECONDS = 60.0
 GRACE = 5.0
 MOST_FILES = 20_000
+# none needs more than a few, and each holds as much memory that is no process's as the kernel
+# gives a socket unasked; nobody inside can ask for more
+MOST_SOCKETS = 128
 MOST_VALUES = 1_000_000
 PARTS_OF_A_VALUE = (b",", b"[", b"{", b":")
 FIRST_USER = 2_000_000_000
@@ -343,6 +346,8 @@ class _Sandbox:
         # before, the first process may still see the machine's own folders
         if self.ready and not self.unsafe and _files(tree) > MOST_FILES:
             raise _Ended(f"the program made more than {MOST_FILES} files")
+        if self.ready and not self.unsafe and _sockets(tree) > MOST_SOCKETS:
+            raise _Ended(f"the program opened more than {MOST_SOCKETS} sockets")
 
     def _fate(self) -> str:
         """Return what became of a program that no longer answers."""
@@ -461,6 +466,15 @@ def _files(tree: list[_Process]) -> int:
             with contextlib.suppress(OSError):
                 system = os.statvfs(Path("/proc", str(process.pid), "root", folder))
                 count += system.f_files - system.f_ffree
+    return count
+
+
+def _sockets(tree: list[_Process]) -> int:
+    """Return how many sockets there are in a sandbox; those between its processes are the only."""
+    count = 0
+    for process in tree[1:2]:
+        with contextlib.suppress(OSError):
+            count += Path(f"/proc/{process.pid}/net/unix").read_bytes().count(b"\n") - 1
     return count
 
 
@@ -592,7 +606,9 @@ def _options(limits: Limits) -> list[str]:
         arguments += ["--ro-bind", folder, f"/packages/{index}"]
         for name in ABSENT:
             if Path(folder, name).is_dir():
-                arguments += ["--tmpfs", f"/packages/{index}/{name}"]
+                empty = f"/packages/{index}/{name}"
+                # an ordinary user's would be the student's to write into
+                arguments += ["--tmpfs", empty, "--remount-ro", empty]
     for name in INSIDE:
         arguments += ["--ro-bind", str(HERE / name), f"/grader/{name}"]
     arguments += _fonts()

@@ -3,8 +3,9 @@
 bubblewrap takes away what a process could reach. The filter also takes away system calls that no
 problem set needs and that have led out of sandboxes before, or that hold memory where no limit
 counts it: new namespaces, mounts, debuggers, key rings, io_uring, BPF, shared memory outside any
-file system. The only sockets left are those between processes of the same sandbox; machines that
-are virtual themselves offer others, which a network namespace does not cut off.
+file system. The only sockets left are those between processes of the same sandbox, with buffers of
+the size that they have; machines that are virtual themselves offer others, which a network
+namespace does not cut off.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ CLONE3 = (435, 435)
 SOCKET = (41, 198)
 SOCKETPAIR = (53, 199)
 PRCTL = (157, 167)
+SETSOCKOPT = (54, 208)
 # calls that are newer than this file
 FIRST_UNKNOWN = 463
 # the second table of calls of x86_64, "x32"
@@ -87,9 +89,11 @@ NAMESPACES = 0x7E020080
 AF_UNIX = 1
 # the signal by which a sandbox dies with its parent, which no code inside may take back
 PR_SET_PDEATHSIG = 1
+# what a socket holds counts for no process, so that it stays at what the kernel gives unasked
+SO_SNDBUF, SO_RCVBUF = 7, 8
 
 LOAD, IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, THIRD_ARGUMENT = 0, 4, 16, 32
 KILL, ALLOW, REFUSE = 0x80000000, 0x7FFF0000, 0x00050000
 
 
@@ -139,6 +143,14 @@ def seccomp_filter() -> bytes:
         (IF_EQUAL, 0, 4, PRCTL[which]),
         (LOAD, 0, 0, FIRST_ARGUMENT),
         (IF_EQUAL, 0, 1, PR_SET_PDEATHSIG),
+        (RETURN, 0, 0, refused),
+        (RETURN, 0, 0, ALLOW),
+    ]
+    program += [
+        (IF_EQUAL, 0, 5, SETSOCKOPT[which]),
+        (LOAD, 0, 0, THIRD_ARGUMENT),
+        (IF_EQUAL, 1, 0, SO_SNDBUF),
+        (IF_EQUAL, 0, 1, SO_RCVBUF),
         (RETURN, 0, 0, refused),
         (RETURN, 0, 0, ALLOW),
     ]
