@@ -177,9 +177,12 @@ def run(
     until = time.monotonic() + limits.wall_seconds
 
     def once(some: Sequence[Step]) -> sandbox.Run:
+        nonlocal until
         seconds = max(until - time.monotonic(), LEAST_SECONDS)
         within = replace(limits, wall_seconds=min(seconds, limits.wall_seconds))
-        return sandbox.run([step.does for step in some], within, unsafe=unsafe)
+        found = sandbox.run([step.does for step in some], within, unsafe=unsafe)
+        until += found.waited
+        return found
 
     for _ in range(RESTARTS + 1):
         if until - time.monotonic() < LEAST_SECONDS:

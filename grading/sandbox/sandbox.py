@@ -38,6 +38,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from grading.sandbox import _inside as inside
 from grading.sandbox import seccomp as _seccomp
 from grading.sandbox._wire import decode, encode
 from grading.sandbox.outputs import clean_outputs, clean_text
@@ -94,6 +95,7 @@ class SandboxUnavailable(RuntimeError):  # noqa: N818, says what is the case
 class Limits:
     """What one submission may take."""
 
+    # neither counts while others have the processors
     wall_seconds: float = 120.0  # from the first step to the last
     cell_seconds: float = 20.0  # for each step
     cpu_seconds: int = 60  # of processor time, for all of its processes together
@@ -143,6 +145,7 @@ class Run:
     stopped_at: str | None = None
     cpu_seconds: float = 0.0  # processor time of all of its processes
     repeated: float = 0.0  # seconds that were granted for steps that ran once more
+    waited: float = 0.0  # seconds in which others had the processors
 
 
 class _Ended(Exception):  # noqa: N818, no error of ours
@@ -177,7 +180,7 @@ def run(
             if repeats > 1:
                 wall, cpu = sandbox.clock()
                 took[step.key] = wall - before[0], cpu - before[1]
-    result.cpu_seconds = sandbox.cpu_seconds
+    result.cpu_seconds, result.waited = sandbox.cpu_seconds, sandbox.waited
     return result
 
 
@@ -225,7 +228,10 @@ class _Sandbox:
         self.errors = b""
         self.buffer = bytearray()
         self.received = 0
-        self.last = time.monotonic() + START_SECONDS
+        self.looked = time.monotonic()
+        self.waits: dict[str, tuple[int, int]] = {}
+        self.waited = 0.0  # seconds in which others had the processors; they count for no limit
+        self.last = self.now() + START_SECONDS
         self.granted = 0.0  # seconds of processor time beyond the limit
         self.next_look = 0.0
         os.set_blocking(requests, False)
@@ -242,7 +248,7 @@ class _Sandbox:
             said = self.errors.decode(errors="replace").strip()
             raise SandboxUnavailable(f"the runner did not start: {said or ready}")
         self.ready = True
-        self.last = time.monotonic() + self.limits.wall_seconds
+        self.last = self.now() + self.limits.wall_seconds
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -252,7 +258,11 @@ class _Sandbox:
     def clock(self) -> tuple[float, float]:
         """Return the time, and the processor time of all processes."""
         tree = _tree(self.process.pid, self.limits.processes + 3) if self.is_watched else []
-        return time.monotonic(), sum(each.cpu_seconds for each in tree)
+        return self.now(), sum(each.cpu_seconds for each in tree)
+
+    def now(self) -> float:
+        """Return the time by a clock that stands still while others have the processors."""
+        return time.monotonic() - self.waited
 
     @property
     def is_watched(self) -> bool:
@@ -269,7 +279,7 @@ class _Sandbox:
         """Return the reply to one request."""
         token = secrets.token_hex(8)
         seconds = self.limits.cell_seconds
-        until = time.monotonic() + seconds + GRACE
+        until = self.now() + seconds + GRACE
         self._send(json.dumps({"token": token, **request}).encode() + b"\n", until)
         reply = self._reply(until)
         if reply.get("token") != token or self.buffer:
@@ -310,12 +320,12 @@ class _Sandbox:
 
     def _wait(self, until: float, *, writing: bool = False) -> None:
         """Wait until a pipe is ready or it is time to look after the sandbox."""
-        now = time.monotonic()
+        now = self.now()
         if now > self.last:
             raise _Ended(f"the notebook ran longer than {self.limits.wall_seconds:g} s in all")
         if now > until:
             raise _Ended(f"this cell ran longer than {self.limits.cell_seconds:g} s")
-        if now >= self.next_look:
+        if time.monotonic() >= self.next_look:
             self._look()
         poll = select.poll()
         if writing:
@@ -333,6 +343,9 @@ class _Sandbox:
         limits = self.limits
         most = limits.processes + 3
         tree = _tree(self.process.pid, most)
+        waits = inside.waits([f"/proc/{each.pid}" for each in tree])
+        self.waited += inside.lost(self.waits, waits, began - self.looked)
+        self.looked, self.waits = began, waits
         if len(tree) > most:
             raise _Ended(f"the program started more than {limits.processes} processes")
         if sum(each.cpu_seconds for each in tree) > limits.cpu_seconds + self.granted:
@@ -496,6 +509,7 @@ def _start(limits: Limits, *, unsafe: bool, repeats: int = 1) -> _Sandbox:
         "requests": inner_requests,
         "replies": inner_replies,
         "seconds": limits.cell_seconds,
+        "processes": ["/proc/self" if unsafe else "/proc/[0-9]*"],
         "limits": _resource_limits(limits, unsafe=unsafe, repeats=repeats),
         "absent": ABSENT,
     }

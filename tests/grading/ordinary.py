@@ -33,6 +33,7 @@ def _ordinary_python() -> tuple[str, ...]:
     packages = [each for each in sys.path if each.endswith("-packages")]
     told = (
         f"PYTHONPATH={os.pathsep.join([str(ROOT), *packages])}",
+        f"JUPYTER_PATH={sys.prefix}/share/jupyter",
         "PYTHONDONTWRITEBYTECODE=1",
         f"PATH={os.environ['PATH']}",
     )

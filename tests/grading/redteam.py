@@ -11,6 +11,7 @@ source itself free of it. What an attack prints last, or what is said of it, sho
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -708,6 +709,8 @@ HONEST = (
 
 # what is on the machine
 
+# an ordinary user's sandbox has no process of bubblewrap's: the first is the student's own
+FIRST_IS_OWN = os.geteuid() != 0
 PATHS = (
     "@HOME@/secret.txt", "@OTHER@", "@BOOK@", "@HIDDEN@", "@PROJECT@/grading/marking/judging.py",
     "@PROJECT@/attnlib/softmax.py", "/etc/shadow", "/etc/passwd", "/root/.bashrc",
@@ -721,7 +724,7 @@ READING = "\n".join(
     f'try:\n    print("BRE" "ACH", open({path!r}, "rb").read()[:300])\n'
     "except OSError as error:\n    print(type(error).__name__)"
     for path in PATHS
-    if path != "/etc/passwd"
+    if path != "/etc/passwd" and not (path == "/proc/1/environ" and FIRST_IS_OWN)
 )
 WALK = """
 import os
@@ -740,10 +743,11 @@ WRITING = [
         ("@BOOK@", "a"), ("@HOME@/written.txt", "w"), ("@HIDDEN@", "a"), ("@OTHER@", "a"),
         ("@PROJECT@/grading/written.py", "w"), ("/grader/_inside.py", "a"), ("/grader/x.py", "w"),
         ("/packages/0/sitecustomize.py", "w"), ("/usr/lib/written", "w"), ("/etc/written", "w"),
-        ("/written", "w"), ("/dev/x", "w"),
+        ("/written", "w"), ("/dev/x", "w"), ("/packages/0/nbgrader/x", "w"),
         ("/proc/sys/kernel/hostname", "w"),
         ("/proc/1/oom_score_adj", "w"), ("/proc/sysrq-trigger", "w"),
     )
+    if not (path == "/proc/1/oom_score_adj" and FIRST_IS_OWN)
 ]  # fmt: skip
 DELETING = [
     f"import os, shutil\n{call}"

@@ -109,9 +109,12 @@ def test_files_are_counted_of_whoever_hides(*, ordinary: bool) -> None:
 @pytest.mark.proof("redteam")
 def test_the_red_team_meets_an_ordinary_user_too() -> None:
     tests = [f"tests/grading/test_{name}.py" for name in ("sandbox", "redteam", "attacks")]
+    # formgrader's pages show the same whoever marks, and need packages for this very Python
+    elsewhere = "tests/grading/test_redteam.py::test_formgrader_runs_nothing_of_a_students"
     for groups in ("", "redteam"):
         said = run_as_ordinary(
             *("-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", f"--prove={groups}"),
+            f"--deselect={elsewhere}",
             *(tests if not groups else tests[1:]),
         )
         print(run_as_ordinary("-c", f"from {user.__module__} import user; print(user())"), said)
