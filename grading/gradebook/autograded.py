@@ -29,10 +29,16 @@ def place(out: Path, student_id: str, assignment: str) -> Path:
     return out / "autograded" / safe_name(student_id) / assignment / f"{assignment}.ipynb"
 
 
-def notebook(problem_set: ProblemSet, shown: Sequence[ShownCell], notes: Sequence[str]) -> str:
+def notebook(
+    problem_set: ProblemSet,
+    shown: Sequence[ShownCell],
+    notes: Sequence[str],
+    identity: str = "",
+) -> str:
     """Return the notebook as it ran, with nbgrader's metadata and without hidden checks.
 
-    `notes` is what the student is told besides the marks. JSON in nbformat's version 4.5.
+    `notes` is what the student is told besides the marks, and `identity` from what the personal
+    numbers came. JSON in nbformat's version 4.5.
     """
     pristine = {
         cell.metadata["nbgrader"]["grade_id"]: cell
@@ -59,7 +65,10 @@ def notebook(problem_set: ProblemSet, shown: Sequence[ShownCell], notes: Sequenc
         cells.append(cell)
     whole = {
         "cells": cells,
-        "metadata": {**problem_set.released.metadata, OURS: {"notes": list(notes)}},
+        "metadata": {
+            **problem_set.released.metadata,
+            OURS: {"notes": list(notes), "identity": identity},
+        },
         "nbformat": 4,
         "nbformat_minor": 5,
     }
@@ -77,6 +86,11 @@ def read(text: str) -> tuple[list[ShownCell], list[str]]:
         return cells, whole["metadata"][OURS]["notes"]
     except (KeyError, TypeError) as missing:
         raise ValueError(f"this is no notebook that the grader wrote: {missing}") from None
+
+
+def identity(text: str) -> str:
+    """Return from what the personal numbers came; nothing of a notebook that is older than this."""
+    return str(json.loads(text)["metadata"][OURS].get("identity", ""))
 
 
 def _cell(cell: dict[str, Any]) -> ShownCell:

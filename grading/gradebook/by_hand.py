@@ -219,7 +219,10 @@ class Marking(_Page):
         if submission not in places:
             self.gone(f"Nobody has points for {question.name} yet: grade once more.")
             return
-        cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
+        text = ran.read_text(encoding="utf-8")
+        cells, notes = autograded.read(text)
+        identity = autograded.identity(text) or student.student_id
+        others = [row.student_id for row in rows if row.student_id != student.student_id]
         self.show(
             "by_hand.html",
             problem_set=source.problem_set,
@@ -231,7 +234,9 @@ class Marking(_Page):
             count=len(places),
             waiting=sum(row.waits for row in rows),
             scheme=feedback.blocks(list(source.scheme(question)), {})[0],
-            expected=source.expected(question, student.student_id, cells),
+            numbers=source.numbers(question, identity),
+            expected=source.expected(question, identity),
+            contradictions=source.contradictions(question, identity, cells, others),
             notes=notes,
             **_work(cells, question),
         )

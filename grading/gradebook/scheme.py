@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -29,7 +28,13 @@ from grading.release import MARKS
 from grading.reports.feedback import ShownCell
 
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TYPED = re.compile(r"^student_id = (.+)$", re.MULTILINE)
+TYPED = re.compile(r"^[ \t]*student_id\b[^=\n]*=(?!=)[ \t]*([^#\n]*[^#\s])", re.MULTILINE)
+NUMBERED_BY = "student_id|personal_numbers|RANGES"
+REDEFINED = re.compile(
+    rf"^[ \t]*(?:def[ \t]+(?={NUMBERED_BY})(\w+)[ \t]*\("
+    rf"|({NUMBERED_BY})\b(?:\[[^\]\n]*\])?[ \t]*(?::[^=\n]*)?[|+]?=(?!=))",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -49,21 +54,62 @@ class Source:
         if found := HIDDEN.search(self.cells.get(f"{question.name}{CHECK}", "")):
             yield ShownCell(None, "check", "code", found[1].strip(), outputs=None)
 
-    def expected(self, question: Question, student: str, cells: Iterable[ShownCell]) -> str:
-        """Return what the code in the scheme of a paragraph prints for one student.
+    def numbers(self, question: Question, identity: str) -> dict[str, int]:
+        """Return the personal numbers of an identity; there are none where a question has none."""
+        if question.name not in self._names.get("RANGES", ()):
+            return {}
+        return dict(self._names["personal_numbers"](identity, question.name))
 
-        It is the instructor's code. Nothing is returned where the scheme has none, or the notebook
-        as it ran did not show the numbers that belong to the student, so that it is not clear
-        which ones were used.
+    def expected(self, question: Question, identity: str) -> str:
+        """Return what the code in the scheme of a paragraph prints for an identity.
+
+        It is the instructor's code, and nothing that a notebook showed has a part in it. Nothing is
+        returned where the scheme has none.
         """
         code = "\n".join(CODE.findall(self.cells[question.name])) if question.by_hand else ""
         if not code:
             return ""
         try:
-            identity = self._identity(question, student, list(cells))
-            return "" if identity is None else self._run(code, identity)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(code, {**self._names, "student_id": identity})  # noqa: S102
         except Exception as error:  # noqa: BLE001, whatever the instructor's code raises
             return f"the code in the scheme fails: {type(error).__name__}: {error}"
+        return printed.getvalue()
+
+    def contradictions(
+        self, question: Question, identity: str, cells: Sequence[ShownCell], others: Iterable[str]
+    ) -> list[str]:
+        """Say where a notebook has not the personal numbers that are its own.
+
+        Whoever of `others` has the numbers that it shows is named.
+        """
+        said = []
+        numbers = self.numbers(question, identity)
+        shows = [
+            cell
+            for cell in cells
+            if cell.question == question.name
+            and cell.role == "locked"
+            and "personal_numbers" in cell.source
+        ]
+        printed = "".join(map(_printed, shows))
+        if shows and numbers and str(numbers) not in printed:
+            whose = [
+                each
+                for each in others
+                if each != identity and str(self.numbers(question, each)) in printed
+            ]
+            shown = f"those of {' or '.join(whose[:3])}" if whose else "others, or none"
+            said.append(f"the notebook does not show these personal numbers, but {shown}")
+        identities = [cell for cell in cells if cell.name == IDENTITY]
+        if len({found for cell in identities for found in TYPED.findall(cell.source)}) > 1:
+            said.append("the cell for the student number gives several")
+        for cell in cells:
+            if cell.role in ("answer", "own") and cell.kind == "code":
+                names = sorted({"".join(found) for found in REDEFINED.findall(cell.source)})
+                where = f"a cell of {cell.question}" if cell.question else "a cell"
+                said += [f"{where} gives `{name}` another meaning" for name in names]
+        return said
 
     @cached_property
     def _names(self) -> dict[str, Any]:
@@ -72,23 +118,6 @@ class Source:
         for name in (NUMBERS, SETUP):
             exec(self.cells.get(name, ""), names)  # noqa: S102, the instructor's own
         return names
-
-    def _identity(self, question: Question, student: str, cells: list[ShownCell]) -> str | None:
-        """Return the identifier from which the numbers come that the notebook shows."""
-        typed = [TYPED.search(cell.source) for cell in cells if cell.name == IDENTITY]
-        with contextlib.suppress(ValueError, SyntaxError):
-            student_ids = [*(str(ast.literal_eval(found[1])) for found in typed if found), student]
-            for each in student_ids:
-                numbers = str(self._names["personal_numbers"](each, question.name))
-                if any(numbers in _printed(cell) for cell in cells if cell.role == "locked"):
-                    return each
-        return None
-
-    def _run(self, code: str, student: str) -> str:
-        """Return what code of the instructor's prints for a student."""
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(code, {**self._names, "student_id": student})  # noqa: S102
-        return printed.getvalue()
 
 
 def source(path: Path) -> Source:

@@ -222,7 +222,7 @@ def _marked(
         "graded",
         marks=marks,
         digest=known,
-        notebook=autograded.notebook(problem_set, shown, notes),
+        notebook=autograded.notebook(problem_set, shown, notes, identity),
         feedback=feedback.page(problem_set, student, "graded", "", shown, marks, notes),
         cpu_seconds=ran.cpu_seconds,
         answers=_answers(work.cells),

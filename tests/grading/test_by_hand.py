@@ -91,7 +91,8 @@ def test_a_notebook_as_it_ran_is_read_as_it_was_written(course: Path) -> None:
     path = course / "out" / "autograded" / "s2" / "tiny" / "tiny.ipynb"
     text = path.read_text(encoding="utf-8")
     cells, notes = autograded.read(text)
-    assert autograded.notebook(TINY, cells, notes) == text
+    assert autograded.notebook(TINY, cells, notes, "s2") == text
+    assert autograded.identity(text) == "s2"
     assert [cell.question for cell in cells if cell.role == "by hand"] == ["q4"]
     with pytest.raises(ValueError, match="no notebook that the grader wrote"):
         autograded.read('{"cells": [{}]}')
