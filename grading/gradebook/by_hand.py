@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import secrets
 from bisect import bisect, bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ from grading.gradebook.scheme import Source, source
 from grading.names import platform_key
 from grading.problem_set import CHECK, ProblemSet, Question
 from grading.reports import feedback
-from grading.reports.feedback import GIVEN, Block, ShownCell
+from grading.reports.feedback import GIVEN, Block
 
 HERE = Path(__file__).resolve().parent
 AUTOGRADE = "Submissions run in the sandbox of make grade only, and never with your rights here."
@@ -238,7 +238,7 @@ class Marking(_Page):
             expected=source.expected(question, identity),
             contradictions=source.contradictions(question, identity, cells, others),
             notes=notes,
-            **_work(cells, question),
+            **_work(text, question.name),
         )
 
 
@@ -264,12 +264,14 @@ def _asked(problem_set: ProblemSet, name: str) -> Question:
     return questions[0]
 
 
-def _work(cells: Sequence[ShownCell], question: Question) -> dict[str, Any]:
-    """Return what the student did, ready for the template."""
+@lru_cache(maxsize=16)
+def _work(ran: str, question: str) -> dict[str, Any]:
+    """Return what the student did, ready for the template; it is made once for each notebook."""
+    cells, _ = autograded.read(ran)
     whole, left_out = feedback.blocks(cells, {})
     # first of all this question, whatever the others take
-    here, _ = feedback.blocks([each for each in cells if each.question == question.name], {})
-    elsewhere = [block for block in whole if block.cell.question != question.name]
+    here, _ = feedback.blocks([each for each in cells if each.question == question], {})
+    elsewhere = [block for block in whole if block.cell.question != question]
     return {
         "statement": [block for block in here if _is_statement(block)],
         "blocks": [block for block in here if not _is_statement(block)],

@@ -43,10 +43,14 @@ MOST_PIXELS = 16_000_000
 LARGEST_PAGE = 4_000_000
 LARGEST_TEXTS = 1_000_000
 MOST_SET = 40_000
+MOST_WORK = 10_000_000
+MOST_NESTED = 12
+MOST_PICTURES = 3_000_000
 """What may be shown: characters of a cell, an output, a message; outputs of a cell; notes;
 characters of an image in base64 and its pixels; characters of all cells and outputs together, and
 of which outputs leave room for further cells; characters of a student's texts in which formulas are
-set, which takes time."""
+set, which takes time; the work and the nesting of the texts that are rendered, as `work` counts;
+characters of the pictures of a cell, each as often as it is shown."""
 
 TOO_LARGE = ("left-out", "what this cell showed is left out, as all together is too large")
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -83,6 +87,12 @@ TOKENS = (
     (token.Name.Class, "f"),
 )
 LEXER = PythonLexer(stripnl=False, ensurenl=False)
+SIGNS = re.compile(r"[\[\](){}*_`~$\\<>!&#:]")
+AHEAD = re.compile(r"^[ \t>]*(?:```|~~~|<|\[|\$\$|\\)", re.MULTILINE)
+LEVELS = re.compile(r"^((?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t]))+)", re.MULTILINE)
+BLANK = re.compile(r"\n[ \t]*\n")
+"""What Markdown may begin something with, in a line and at its start, where it looks far ahead; of
+how many levels a line is; and what ends a paragraph."""
 LONG_GAP = re.compile(r"\s{100}")
 REMARK = '<p class="remark">'
 """What is on a page that has remarks, and on no other, ..."""
@@ -344,11 +354,16 @@ def _identifier(question: str) -> str:
 def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
     """Return the cells for a template, safe for any author, and how many had no more room."""
     made: list[Block] = []
-    whole, texts, placed = 0, 0, set()
+    whole, texts, done, placed = 0, 0, 0, set()
     for cell in cells:
+        rendered = True
         if cell.kind == "markdown" and cell.role not in GIVEN:
             texts += len(cell.source)
-        block = _block(cell, rows, formulas=cell.role in GIVEN or texts <= MOST_SET)
+            needed = work(cell.source[:LONGEST_SOURCE])
+            rendered = done + needed <= MOST_WORK
+            done += needed if rendered else 0
+        formulas = cell.role in GIVEN or texts <= MOST_SET
+        block = _block(cell, rows, formulas=formulas, rendered=rendered)
         shown = sum(len(text) for _, text in block.outputs)
         if shown and whole + len(block.body) + shown > LARGEST_PAGE - LARGEST_TEXTS:
             block.outputs, shown = [TOO_LARGE], 0
@@ -362,14 +377,40 @@ def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Bl
     return made, 0
 
 
-def _block(cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool) -> Block:
+def work(text: str) -> int:
+    """Return how much work a text is to render, at worst.
+
+    That is for each paragraph its characters times the signs in it that may begin something, as
+    many times as levels are around it, and for what may be looked for up to the end, all that there
+    is. A text that is nested deeper than `MOST_NESTED` is more than there is time for.
+
+    Examples
+    --------
+    >>> work("Plain words."), work("The *spread* grows."), work("> - The *spread* grows.")
+    (12, 57, 276)
+    """
+    needed = len(text) * len(AHEAD.findall(text))
+    for part in BLANK.split(text):
+        found = LEVELS.findall(part)
+        deep = max((len(re.findall(r"[>*+-]|\d+", each)) for each in found), default=0)
+        deep = max(deep, max((len(each) - len(each.lstrip()) for each in found), default=0) // 2)
+        if deep > MOST_NESTED:
+            return MOST_WORK + 1
+        needed += len(part) * (1 + len(SIGNS.findall(part))) * (1 + deep)
+    return needed
+
+
+def _block(
+    cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool, rendered: bool = True
+) -> Block:
     """Return a cell for the template."""
     heading, source = "", cell.source
     # the heading that a text of the problem set begins with is not folded
     if cell.role in GIVEN and cell.kind != "code" and (found := TITLE.match(source)):
         heading, source = found[1], source[found.end() :].strip()
-    rendered = _markdown(visible(heading), given=True)
-    block = Block(cell, rendered, _body(cell, source, formulas=formulas))
+    title = _markdown(visible(heading), given=True)
+    body = _body(cell, source, formulas=formulas) if rendered else _as_typed(source)
+    block = Block(cell, title, body)
     if cell.kind == "code":
         block.outputs = _outputs(cell)
     if cell.role == "check":
@@ -391,6 +432,15 @@ def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
             return Markup(shows(source))  # noqa: S704, see `_Renderer`
         return _markdown(source, given=given, formulas=formulas)
     return Markup("<pre>{}</pre>").format(source)
+
+
+def _as_typed(source: str) -> Markup:
+    """Return a text that would take too long to render, as its source."""
+    shown = visible(_cut(source, LONGEST_SOURCE))
+    return Markup(
+        '<p class="left-out">[this text is shown as it was typed: it is too intricate]</p>'
+        "<pre>{}</pre>"
+    ).format(shown)
 
 
 @lru_cache(maxsize=128)
@@ -432,6 +482,7 @@ class _Renderer(mistune.HTMLRenderer):
     def __init__(self, *, given: bool, formulas: bool, pictures: Mapping[str, str]) -> None:
         super().__init__(escape=True)
         self._pictures = pictures
+        self._pictures_left = MOST_PICTURES
         self._given = given
         self._formulas = formulas
 
@@ -450,8 +501,9 @@ class _Renderer(mistune.HTMLRenderer):
 
     def image(self, text: str, url: str, title: str | None = None) -> str:  # noqa: ARG002
         """Return a picture of the cell's own; of any other the description, and none is loaded."""
-        data = self._pictures.get(url.removeprefix("attachment:"))
-        if data and (found := address(data)):
+        data = self._pictures.get(url.removeprefix("attachment:"), "")
+        if 0 < len(data) <= self._pictures_left and (found := address(data)):
+            self._pictures_left -= len(data)
             words = escape(html.unescape(TAG.sub("", text)) or "a picture")
             return f'<img src="{found}" alt="{words}">'
         return (
