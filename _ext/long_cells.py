@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 WHOLE = 18
 """So many lines are shown on any window; ``narrow.css`` shows fewer of what is longer."""
 FOLDED = {"tag_hide-input", "tag_hide-cell", "tag_remove-input", "tag_remove-cell"}
-BOX = (
-    '<label class="all-lines"><input type="checkbox"> '
-    "Show all {lines} lines</label>"
-)
+BOX = '<label class="all-lines"><input type="checkbox"> Show all {lines} lines</label>'
 
 
 def add_boxes(_app: Sphinx, document: nodes.document) -> None:

@@ -329,9 +329,7 @@ def visit_display(translator: HTML5Translator, node: nodes.math_block) -> None:
     stays in view.
     """
     formula = laid_out(node)
-    translator.body.append(
-        translator.starttag(node, "div", CLASS="math notranslate nohighlight")
-    )
+    translator.body.append(translator.starttag(node, "div", CLASS="math notranslate nohighlight"))
     translator.body.append('<div class="math-scroll">')
     translator.body.append(rendered(formula, node, display=True))
     translator.body.append("</div>")
