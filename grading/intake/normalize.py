@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from grading.intake.sources import FILE_LIMIT, PARTS_LIMIT
+from grading.intake.sources import FILE_LIMIT, too_many_parts
 from grading.names import shown
 from grading.pictures import lifted
 from grading.problem_set import TEXT_STUB
@@ -31,6 +31,8 @@ SOURCES_LIMIT = 5_000_000
 SOURCE_LIMIT = 1_000_000
 """Bytes of one cell."""
 CELLS_LIMIT = 2_000
+ADDED_LIMIT = 50_000
+"""Characters of a given cell in which what was added to it is still looked for."""
 IDENTITY_LIMIT = 2_000
 """Characters of an identity cell that is still read."""
 SIMILAR = 0.5
@@ -143,8 +145,8 @@ def _document(notebook: bytes) -> dict[str, Any]:
         raise Invalid("the file is empty")
     if len(notebook) > FILE_LIMIT:
         raise Invalid(f"the file is larger than {FILE_LIMIT // 1_000_000} MB")
-    if notebook.count(b"[") + notebook.count(b"{") > PARTS_LIMIT:
-        raise Invalid(f"the file has more than {PARTS_LIMIT} parts")
+    if too_many := too_many_parts(notebook):
+        raise Invalid(f"the file {too_many}")
     try:
         document = json.loads(notebook.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -512,6 +514,8 @@ def _added(cell: Cell, copy: _SubmittedCell) -> str:
     lines = copy.source.split("\n")
     magics = [line for line in lines if MAGIC.match(line) and line not in cell.source]
     plain = "\n".join("" if MAGIC.match(line) else line for line in lines)
+    if len(plain) > ADDED_LIMIT:
+        return "\n".join(magics)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

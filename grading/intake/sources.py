@@ -28,6 +28,9 @@ READ_LIMIT = 100_000_000
 """Bytes of one notebook, outputs and all."""
 PARTS_LIMIT = 1_000_000
 """Lists and dictionaries in the JSON, of which each costs memory."""
+STRINGS_LIMIT = 2_000_000
+NUMBERS_LIMIT = 10_000_000
+"""Texts in it and entries between commas, of which the same holds."""
 TOTAL_LIMIT = 100_000_000_000
 """Bytes of all files that would be read."""
 COUNT_LIMIT = 200_000
@@ -77,14 +80,33 @@ def content(raw: bytes) -> Content:
     if len(raw) <= FILE_LIMIT:
         return raw, None
     size = f"the file is larger than {FILE_LIMIT // 1_000_000} MB"
-    if raw.count(b"[") + raw.count(b"{") > PARTS_LIMIT:
-        return None, ("invalid", f"{size} and has more than {PARTS_LIMIT:,} parts")
+    if too_many := too_many_parts(raw):
+        return None, ("invalid", f"{size} and {too_many}")
     smaller = _without_outputs(raw)
     if smaller is None:
         return None, ("invalid", f"{size} and cannot be read as a notebook")
     if len(smaller) > FILE_LIMIT:
         return None, ("invalid", f"{size}, even without its outputs")
     return smaller, None
+
+
+def too_many_parts(raw: bytes) -> str:
+    r"""Return what a file has too much of to be read as JSON, if it has.
+
+    Examples
+    --------
+    >>> too_many_parts(b'{"source": ["a, \"b\""]}')
+    ''
+    """
+    quotes = raw.count(b'"') - raw.count(b'\\"')
+    for name, count, most in (
+        ("parts", raw.count(b"[") + raw.count(b"{"), PARTS_LIMIT),
+        ("texts", quotes // 2, STRINGS_LIMIT),
+        ("entries", raw.count(b","), NUMBERS_LIMIT),
+    ):
+        if count > most:
+            return f"has more than {most:,} {name}"
+    return ""
 
 
 def _without_outputs(raw: bytes) -> bytes | None:

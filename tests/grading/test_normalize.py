@@ -1,5 +1,7 @@
+import ast
 import copy
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,8 @@ from hypothesis import strategies as st
 
 from grading.intake import normalize as module
 from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize
-from grading.problem_set import Cell, ProblemSet, Question
+from grading.problem_set import Cell, ProblemSet, Question, read
+from grading.release import worked
 
 TITLE = "# Problem set 1\n\nThe rules are these."
 NUMBERS = (
@@ -528,7 +531,9 @@ def test_a_problem_set_without_identity_has_an_empty_one():
         (b"[" * 100_000, "nested too deep"),
         (b'{"a":' * 100_000, "nested too deep"),
         (b"[" * 100_000 + b"]" * 100_000, "nested too deep"),
-        (b"[],\n" * 1_000_001, "more than 1000000 parts"),
+        (b"[],\n" * 1_000_001, "more than 1,000,000 parts"),
+        (b'"a",' * 2_000_001, "more than 2,000,000 texts"),
+        (b"1," * 9_000_000 + b",," * 600_000, "more than 10,000,000 entries"),
         (b"[]", "JSON, but not a notebook"),
         (b"null", "JSON, but not a notebook"),
         (b"{}", "notebook of format nobody knows which; wanted 4"),
@@ -679,3 +684,22 @@ def test_any_notebook_of_this_problem_set_is_read(cells, more, dropped):
     normalized = outcome(raw)
     if dropped == 0 and not more:
         assert sources(normalized) == expected()
+
+
+def test_a_given_cell_of_a_megabyte_is_not_looked_through(monkeypatch: pytest.MonkeyPatch):
+    looked_at: list[int] = []
+    added = module._bound
+
+    def counted(node: ast.stmt) -> set[str]:
+        looked_at.append(1)
+        return added(node)
+
+    monkeypatch.setattr(module, "_bound", counted)
+    tiny = read(Path(__file__).parent / "source" / "tiny" / "tiny.ipynb")
+    notebook = json.loads(worked(tiny, "s1", {}, Path(__file__).parent / "source"))
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "numbers":
+            cell["source"] = "%time\n" + "x = 1\n" * 160_000
+    found = normalize(json.dumps(notebook).encode(), tiny)
+    assert len(looked_at) < 1000
+    assert any("numbers was" in note for note in found.notes)
