@@ -35,6 +35,8 @@ def _ordinary_python() -> tuple[str, ...]:
         f"PYTHONPATH={os.pathsep.join([str(ROOT), *packages])}",
         f"JUPYTER_PATH={sys.prefix}/share/jupyter",
         "PYTHONDONTWRITEBYTECODE=1",
+        # the clone is another user's
+        *("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", f"GIT_CONFIG_VALUE_0={ROOT}"),
         f"PATH={os.environ['PATH']}",
     )
     for python in (os.path.realpath(sys.executable), f"/usr/bin/{MINOR}"):
