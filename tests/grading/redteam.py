@@ -711,6 +711,8 @@ HONEST = (
 
 # an ordinary user's sandbox has no process of bubblewrap's: the first is the student's own
 FIRST_IS_OWN = os.geteuid() != 0
+# the first process of a namespace can neither kill nor stop itself, so that the cell goes on
+NO_SIGNAL = "'variance' is not defined" if FIRST_IS_OWN else ""
 PATHS = (
     "@HOME@/secret.txt", "@OTHER@", "@BOOK@", "@HIDDEN@", "@PROJECT@/grading/marking/judging.py",
     "@PROJECT@/attnlib/softmax.py", "/etc/shadow", "/etc/passwd", "/root/.bashrc",
@@ -969,10 +971,10 @@ Slow()"""},
 ENDINGS = {
     "ends-itself": ("import os\nos._exit(0)", "ended itself"),
     "raises-system-exit": ("raise SystemExit(1)", "SystemExit"),
-    "kills-itself": ("import os\nos.kill(os.getpid(), 9)", "killed"),
+    "kills-itself": ("import os\nos.kill(os.getpid(), 9)", NO_SIGNAL or "killed"),
     "kills-its-parent": ("import os\nos.kill(os.getppid(), 9)", ""),
     "kills-everything": ("import os\nos.kill(-1, 9)", ""),
-    "stops-itself": ("import os\nos.kill(os.getpid(), 19)", TOO_LONG),
+    "stops-itself": ("import os\nos.kill(os.getpid(), 19)", NO_SIGNAL or TOO_LONG),
     "closes-every-file": ("import os\nos.closerange(0, 4096)", ""),
     "becomes-another": ("import os\nos.execv('/bin/sh', ['sh', '-c', 'sleep 100'])", ""),
     "aborts": ("import os\nos.abort()", "crashed"),
