@@ -55,7 +55,8 @@ def ran(assignment: str, question: str) -> tuple[sandbox.Run, list[Mark | str]]:
         sources = (FORGET, given.by_name["setup"].source, variant.source)
         check = given.by_name[f"{question}_check"].source
         steps += [sandbox.Execute(f"{i}.{j}", each) for j, each in enumerate((*sources, check))]
-        steps.append(sandbox.Collect(str(i), asked_of.functions["answer"], asked))
+        given_to = asked_of.taken(asked)
+        steps.append(sandbox.Collect(str(i), asked_of.functions["answer"], given_to))
     found = sandbox.run(steps, LIMITS)
     marks: list[Mark | str] = [
         judge.judge(asked_of, found.answers[str(i)], STUDENT, asked)
