@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 SOURCE = Path(__file__).with_name("worker.js")
+DRAWING = Path(__file__).parents[1] / "theme" / "static" / "favicon.svg"
 WORKER, MANIFEST = "service-worker.js", "book.webmanifest"
 PYTHON, CARDS = "_python", "_cards"
 """Folders: what runs cells, and pictures that no page shows."""
@@ -103,7 +104,7 @@ def keep_site(app: Sphinx, error: Exception | None) -> None:
     """Write the worker and the manifest of a finished site."""
     if error is None and app.builder.format == "html" and app.config["offline"]:
         site, language = Path(app.outdir), app.config["language"]
-        drawing = (site / "_static" / "favicon.svg").read_text(encoding="utf-8")
+        drawing = DRAWING.read_text(encoding="utf-8")
         for icon in ICONS:
             atomic_write(site / "_static" / icon.name, draw(drawing, icon))
         atomic_write(site / MANIFEST, manifest(app.config["html_title"], language))

@@ -52,7 +52,7 @@ def write(path: Path) -> None:
     made = nbformat.read(path, as_version=4)
     place = next(i for i, cell in enumerate(made.cells) if "## Takeaways" in cell.source)
     formula = "$2 \\cdot 5$<!-- {five} -->.\n\n$$\nx = 1\n$$ (eq-linear)"
-    made.cells[place].source = f"{formula}\n\n{'word ' * 440}\n\n{made.cells[place].source}"
+    made.cells[place].source = f"{formula}\n\n{'word ' * 700}\n\n{made.cells[place].source}"
     nbformat.write(made, path)
 
 

@@ -15,6 +15,9 @@ from tests.site.serving import serving
 from tools.debian import ENGINES as PACKAGES
 from tools.debian import ensure_programs
 
+#: Runs in an environment of its own.
+collect_ignore = ["checkers"]
+
 
 @pytest.fixture(scope="session")
 def address(site: Path) -> Iterator[str]:

@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from grading.environment import filled_in
 from grading.figures import named_series
 from grading.gradebook.scheme import CODE
 from grading.hidden import by_kind
@@ -68,11 +69,11 @@ def figure_data(source: str) -> Any:
 
 class TestRules:
     def test_the_time_that_is_told_is_the_time_there_is(self):
-        rules = notebook(SET).cells[0].source
+        rules = filled_in(notebook(SET).cells[0].source)
         assert f"longer than {Limits().cell_seconds:g} seconds is stopped" in rules
         for question in ("q2", "q3"):
             said = f"all together in {Limits().cell_seconds:g} seconds"
-            assert said in cells(SET)[f"{question}_text"]
+            assert said in filled_in(cells(SET)[f"{question}_text"])
 
     @pytest.mark.parametrize("cell", ["q5_text", "q5"])
     def test_a_long_paragraph_costs_nothing(self, cell: str):

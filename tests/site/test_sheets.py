@@ -200,7 +200,8 @@ def test_pictures_have_a_size_and_those_far_down_wait(site: Path, name: str) -> 
 
 
 def test_nothing_lies_in_the_site_that_no_page_loads(site: Path) -> None:
-    loaded = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.html"))
+    asking = [*site.rglob("*.html"), *site.glob("*.webmanifest")]
+    loaded = "".join(path.read_text(encoding="utf-8") for path in asking)
     there = [
         path.relative_to(site).as_posix()
         for folder in finishing.LOADED
