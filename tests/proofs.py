@@ -50,6 +50,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "examples": GRADER,
     "jupyterlab": (*SITE, ".binder/*"),
     "mutants": ("tests/attnlib/*",),
+    "numerals": SITE,
     "offline": SITE,
     "pages": SITE,
     "pdf": SITE,

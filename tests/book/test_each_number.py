@@ -36,11 +36,13 @@ class TestEachNotebook:
             assert is_part(value, entry["numbers"]), binding.template
             assert not is_part([*value[:-1], "9.87"], entry["numbers"])
 
+    @pytest.mark.proof("numerals")
     def test_every_altered_numeral_is_noticed(self, name: str, values: Values) -> None:
         found = problems(Notebook(read(name)), values)
         assert not found, "\n".join(map(str, found))
         assert not list(unnoticed_numerals(read(name), values))
 
+    @pytest.mark.proof("numerals")
     def test_every_expression_that_gives_another_number_is_noticed(
         self, name: str, values: Values
     ) -> None:

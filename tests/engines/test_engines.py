@@ -53,7 +53,8 @@ def test_everything_that_is_operated_has_a_name(engine: Engine, address: str, na
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("name", ["search.html", pytest.param(TWO[1], marks=LONG)])
+@LONG
+@pytest.mark.parametrize("name", ["search.html", TWO[1]])
 def test_the_search_answers(engine: Engine, address: str, name: str) -> None:
     for width in WIDTHS:
         engine.resize(width)
@@ -96,6 +97,7 @@ FORMULA = "<math><mi>f</mi><mo>(</mo><mi>x</mi><mo>)</mo></math>"
 PARAGRAPH = f"<p>The value <span class='math'>{FORMULA}</span>.</p>"
 
 
+@LONG
 class TestTheChecks:
     """A bad page is noticed."""
 

@@ -83,7 +83,9 @@ def scheduler(folder: Path) -> Iterator[str]:
             process.wait()
 
 
-@pytest.fixture(scope="module", params=["local", "dask"])
+@pytest.fixture(
+    scope="module", params=["local", pytest.param("dask", marks=pytest.mark.proof("examples"))]
+)
 def workers(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[distribute.Workers]:

@@ -280,6 +280,7 @@ def right_answers() -> Callable[[str, str], tuple[Trial, Any, dict[str, Any]]]:
     return cache(answered)
 
 
+@pytest.mark.proof("unusual")
 @pytest.mark.parametrize(("assignment", "question"), QUESTIONS)
 class TestGarbage:
     @settings(
