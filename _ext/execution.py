@@ -33,6 +33,7 @@ from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.cache.db import NbCacheRecord
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from sphinx.errors import SphinxError
 from sphinx.util import logging
 
 from book import numbers, sources
@@ -274,6 +275,30 @@ def write_side_by_side(app: Sphinx, _env: BuildEnvironment) -> None:
     app.parallel = max(app.parallel, 1 + 4 * (os.cpu_count() or 1))
 
 
+def unwritten(app: Sphinx) -> list[str]:
+    """Name the pages that were read and not written after that."""
+    env, builder = app.env, app.builder
+    pairs = [
+        (name, Path(builder.get_outfilename(name)), Path(env.doctreedir) / f"{name}.doctree")
+        for name in sorted(env.found_docs)
+    ]
+    return [
+        name
+        for name, page, read in pairs
+        if not page.exists() or page.stat().st_mtime < read.stat().st_mtime
+    ]
+
+
+def check_written(app: Sphinx, error: Exception | None) -> None:
+    """Fail if a page is missing.
+
+    Where a process that writes pages fails while others wait for their turn, Sphinx 7.4 to 9.0
+    leaves pages out and says that the build succeeded (findings/sphinx-parallel-writing.sh).
+    """
+    if error is None and app.builder.format == "html" and (missing := unwritten(app)):
+        raise SphinxError(f"pages that a process failed to write: {', '.join(missing)}")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     side_by_side = SideBySide()
@@ -281,6 +306,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-before-read-docs", side_by_side.start)
     app.connect("source-read", side_by_side.keep)
     app.connect("build-finished", side_by_side.stop)
+    app.connect("build-finished", check_written, priority=100)
     app.connect("env-updated", write_side_by_side)
     # a build makes millions of objects that stay: to look for rings among them takes long
     gc.set_threshold(100_000, 50, 50)

@@ -52,7 +52,6 @@ def is_whole(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "proof(group): a long proof, which make prove runs")
     if not hasattr(config, "workerinput") and not config.option.collectonly:
         config.pluginmanager.register(Recorder(config))
 

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from jupyter_cache import get_cache
 from jupyter_client.kernelspec import NoSuchKernel
+from sphinx.errors import SphinxError
 
 from _ext import execution
 from tests.book.notebooks import code, notebook
@@ -128,6 +129,33 @@ def test_a_build_that_ends_early_leaves_no_notebook_running(tmp_path: Path) -> N
     for mark in marks + [mark for mark in (tmp_path / "c", tmp_path / "d") if mark.exists()]:
         with pytest.raises(ProcessLookupError):
             os.kill(int(mark.read_text()), 0)
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> SimpleNamespace:
+    """Return what a build of two pages has left."""
+    for name in ("a", "b"):
+        for kind in ("doctree", "html"):
+            (tmp_path / f"{name}.{kind}").touch()
+    env = SimpleNamespace(found_docs={"a", "b"}, doctreedir=tmp_path)
+    builder = SimpleNamespace(format="html", get_outfilename=lambda name: tmp_path / f"{name}.html")
+    return SimpleNamespace(env=env, builder=builder)
+
+
+def test_a_build_that_wrote_all_it_read_passes(built: SimpleNamespace) -> None:
+    execution.check_written(built, None)
+
+
+def test_a_page_that_no_process_wrote_is_named(built: SimpleNamespace) -> None:
+    (built.env.doctreedir / "b.html").unlink()
+    with pytest.raises(SphinxError, match=r"failed to write: b$"):
+        execution.check_written(built, None)
+
+
+def test_a_page_that_is_older_than_what_was_read_is_named(built: SimpleNamespace) -> None:
+    os.utime(built.env.doctreedir / "a.html", (0, 0))
+    with pytest.raises(SphinxError, match=r"failed to write: a$"):
+        execution.check_written(built, None)
 
 
 def test_kernels_share_the_processors_unless_somebody_says_otherwise(

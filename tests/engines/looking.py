@@ -18,6 +18,8 @@ ROOM = 5
 """So many pixels a part of a formula may stick out by: slanted letters and negative spaces do."""
 INK = 4
 """So much ink may be elsewhere, in pixels that are all black."""
+NOTICE = "ResizeObserver loop completed with undelivered notifications"
+"""Said when an observer waits for the next frame: the standard has it so, and nothing is lost."""
 
 
 def ask(engine: Engine, expression: str, *arguments: Any) -> Any:
@@ -27,7 +29,8 @@ def ask(engine: Engine, expression: str, *arguments: Any) -> Any:
 
 def faults(engine: Engine) -> list[str]:
     """Return what went wrong in the page's scripts or is said by the browser, and forget it."""
-    return [*engine.run("return faults.splice(0)"), *engine.said()]
+    found = [*engine.run("return faults.splice(0)"), *engine.said()]
+    return [fault for fault in found if NOTICE not in fault]
 
 
 def seen(engine: Engine, url: str, width: int) -> list[str]:
