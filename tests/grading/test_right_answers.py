@@ -129,7 +129,8 @@ def test_a_notebook_with_very_large_outputs_is_read_without_them(tmp_path: Path)
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (b"[" + b'"a",' * 6_000_000 + b'"b"]', "20 MB and cannot be read as a notebook"),
+        (b"[" + b'"a",' * 6_000_000 + b'"b"]', "20 MB and has more than 2,000,000 texts"),
+        (b'["' + b"a" * 21_000_000 + b'"]', "20 MB and cannot be read as a notebook"),
         (b"{" * 21_000_000, "20 MB and has more than 1,000,000 parts"),
         (b'{"cells": [], "a": "' + b"a" * 21_000_000 + b'"}', "20 MB, even without its outputs"),
         (b"0" * 100_000_001, "100 MB"),
