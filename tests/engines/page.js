@@ -178,6 +178,7 @@ const printed = async () => {
 
 /** Press every button of the page, whatever it does. */
 const pressAll = async () => {
+  addEventListener("submit", (event) => event.preventDefault()); // a form may lead to another page
   delete document.documentElement.dataset.whole; // a button may change the style of all that is laid out
   for (const button of all("button").filter((one) => !one.dataset.edit)) {
     if (!button.isConnected || button.disabled || !shown(button)) continue;
