@@ -522,7 +522,11 @@ def _start(limits: Limits, *, unsafe: bool, repeats: int = 1) -> _Sandbox:
             packages = [f"/packages/{index}" for index, _ in enumerate(_packages())]
             settings |= {"packages": packages, "here": "/grader"}
             passed.append(_memory_file(_seccomp.seccomp_filter()))
-            options = [*_options(limits), "--seccomp", str(passed[-1])]
+            options = ["--seccomp", str(passed[-1])]
+            for path, content in _copied():
+                passed.append(_memory_file(content))
+                options += ["--perms", "0444", "--file", str(passed[-1]), path]
+            options += _options(limits)
             # in a file, for a command line could be read inside
             passed.append(_memory_file("\0".join(options).encode()))
             command = ["bwrap", "--args", str(passed[-1]), "--", *_user()]
@@ -612,7 +616,7 @@ def _options(limits: Limits) -> list[str]:
     arguments += [*_system(), "--proc", "/proc", "--dev", "/dev"]
     # with what this machine was started, which can name disks and more
     arguments += ["--ro-bind", "/dev/null", "/proc/cmdline"]
-    arguments += ["--dir", "/grader", "--dir", "/packages"]
+    arguments += ["--dir", "/packages"]
     arguments += ["--perms", "1777", "--size", str(limits.disk_bytes), "--tmpfs", "/tmp"]  # noqa: S108
     # locks and pools of multiprocessing have their semaphores there
     arguments += ["--perms", "1777", "--size", str(limits.shared_bytes), "--tmpfs", "/dev/shm"]  # noqa: S108
@@ -623,8 +627,6 @@ def _options(limits: Limits) -> list[str]:
                 empty = f"/packages/{index}/{name}"
                 # an ordinary user's would be the student's to write into
                 arguments += ["--tmpfs", empty, "--remount-ro", empty]
-    for name in INSIDE:
-        arguments += ["--ro-bind", str(HERE / name), f"/grader/{name}"]
     arguments += _fonts()
     arguments += ["--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/"]  # noqa: S108
     if os.geteuid() == 0:
@@ -699,13 +701,25 @@ def _system() -> list[str]:
     return arguments
 
 
+@cache
+def _copied() -> list[tuple[str, bytes]]:
+    """Return path and content of the runner's files and of Matplotlib's list of fonts.
+
+    Whatever is bound is listed in ``/proc/self/mountinfo`` with its path on this machine, which no
+    option of bubblewrap hides; what is copied is not. Folders with Python and its packages are too
+    large to be copied for each submission, so the paths of these are all that can be read.
+    """
+    fonts = sorted(Path(_scratch(), ".matplotlib").glob("fontlist-*.json"))
+    paths = [*(HERE / name for name in INSIDE), *fonts]
+    return [(f"/grader/{path.name}", path.read_bytes()) for path in paths]
+
+
 def _fonts() -> list[str]:
     """Return what gives Matplotlib its list of fonts, which takes a second to make."""
     folder = "/tmp/.matplotlib"  # noqa: S108, in the sandbox
     arguments = ["--perms", "1777", "--dir", folder]
-    for path in sorted(Path(_scratch(), ".matplotlib").glob("fontlist-*.json")):
-        arguments += ["--ro-bind", str(path), f"/grader/{path.name}"]
-        arguments += ["--symlink", f"/grader/{path.name}", f"{folder}/{path.name}"]
+    for path, _ in _copied()[len(INSIDE) :]:
+        arguments += ["--symlink", path, f"{folder}/{Path(path).name}"]
     return arguments
 
 

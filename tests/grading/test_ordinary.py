@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grading.sandbox.sandbox import MOST_SOCKETS, Execute, Limits, run
-from tests.grading.ordinary import run_as_ordinary, user
+from tests.grading.ordinary import ROOT, run_as_ordinary, user
 
 AS_BOTH = pytest.mark.parametrize("ordinary", [False, True], ids=["as-i-am", "ordinary"])
 PLACES = """
@@ -22,6 +22,12 @@ for line in open("/proc/self/mountinfo"):
         found[fields[4]] = [fields[-3], *fields[-1].split(",")]
 reached = [each for each, _, _ in os.walk("/") if os.access(each, os.W_OK)]
 print(json.dumps([found, [each for each in reached if not each.startswith("/proc/")]]))
+"""
+# backwards, as paths of the machine are taken out of what a cell shows
+MOUNTS = """
+import json
+mounts = [line.split()[3:5] for line in open("/proc/self/mountinfo")]
+print(json.dumps([[each[::-1] for each in pair] for pair in mounts]))
 """
 MANY = """
 import os, socket, time
@@ -67,8 +73,8 @@ def here(*sources: str) -> list[list[str]]:
 @cache
 def ran(*, ordinary: bool) -> dict[str, Any]:
     """Run all of these cells as one user."""
-    names = ("places", "many", "large", "hides")
-    sources = (PLACES, MANY, "import asyncio\n" + LARGE, HIDES)
+    names = ("places", "mounts", "many", "large", "hides")
+    sources = (PLACES, MOUNTS, MANY, "import asyncio\n" + LARGE, HIDES)
     if ordinary:
         code = f"import json\nfrom {__name__} import here\nprint(json.dumps(here(*{sources!r})))"
         told = json.loads(run_as_ordinary("-c", code).splitlines()[-1])
@@ -92,6 +98,27 @@ def test_every_writable_place_has_a_size(*, ordinary: bool) -> None:
     places = ("/tmp", "/dev/shm", "/dev/pts")  # noqa: S108
     assert all(each.startswith(places) for each in writable)
     assert found["places"][0] == ""
+
+
+@AS_BOTH
+def test_mounts_name_no_path_but_of_python_and_its_packages(*, ordinary: bool) -> None:
+    mounts = [
+        [each[::-1] for each in pair] for pair in json.loads(ran(ordinary=ordinary)["mounts"][1])
+    ]
+    made = ("/dev/", "/proc/")
+    told = {
+        place: root
+        for root, place in mounts
+        if root not in ("/", "/newroot") and not place.startswith(made)
+    }
+    packages = [root for place, root in told.items() if place.startswith("/packages/")]
+    assert packages
+    assert all(root.endswith("-packages") for root in packages)
+    # what is bound where it is on this machine, which is of the system or Python
+    rest = {place: root for place, root in told.items() if root not in packages}
+    assert "/usr/lib" in rest
+    assert all(root.endswith(place) for place, root in rest.items())
+    assert not any(place.startswith(str(ROOT)) for place in rest)
 
 
 @AS_BOTH
