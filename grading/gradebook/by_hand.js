@@ -1,6 +1,6 @@
 /* What nbgrader's formgrader needs to be told to show one question at a time. */
 
-// The page has no Bootstrap, no MathJax, as formulas are MathML, and no script to fit a field.
+// The page has no Bootstrap, no MathJax, as formulas are their source, and no script to fit a field.
 const autosize = () => {};
 $.fn.tooltip = function () { return this; };
 var MathJax = { Hub: { Startup: { signal: { Interest() {} } } } };
@@ -30,7 +30,7 @@ FormGrader.prototype.save = function (leave) {
 $(document).one("ajaxStop", () => {
   fields.disabled = false;
   const comment = fields.querySelector(".comment");
-  if (/MathJax/.test(comment.placeholder)) comment.placeholder = "A comment for the student: plain text, with `code` and $formulas$";
+  if (/MathJax/.test(comment.placeholder)) comment.placeholder = "A comment for the student: plain text, with `code`";
   fields.querySelector(".score").select();
 });
 $(document).on("ajaxSend", (event, request, settings) => {

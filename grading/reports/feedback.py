@@ -1,9 +1,9 @@
 """The page that a student gets back: the marks, why, and the work as it ran.
 
 Whatever a student or a student's code wrote is text here and nothing else: it is escaped by the
-template, Markdown keeps no HTML and no pictures, formulas become MathML of known elements, and of
-outputs only text and PNG, JPEG and GIF images are shown. The page loads nothing, and its content
-security policy would not let it.
+template, Markdown keeps no HTML and no pictures, formulas are their source, and of outputs only
+text and PNG, JPEG and GIF images are shown. The page loads nothing, and its content security policy
+would not let it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from pygments import token
 from pygments.lexers.python import PythonLexer
 
 from grading.pictures import KINDS, address
-from grading.reports.formulas import mathml
 from grading.results import Mark, Result, Status, Student
 from grading.sandbox.outputs import size
 
@@ -42,15 +41,13 @@ LARGEST_IMAGE = 1_500_000
 MOST_PIXELS = 16_000_000
 LARGEST_PAGE = 4_000_000
 LARGEST_TEXTS = 1_000_000
-MOST_SET = 40_000
 MOST_WORK = 10_000_000
 MOST_NESTED = 12
 MOST_PICTURES = 3_000_000
 """What may be shown: characters of a cell, an output, a message; outputs of a cell; notes;
 characters of an image in base64 and its pixels; characters of all cells and outputs together, and
-of which outputs leave room for further cells; characters of a student's texts in which formulas are
-set, which takes time; the work and the nesting of the texts that are rendered, as `work` counts;
-characters of the pictures of a cell, each as often as it is shown."""
+of which outputs leave room for further cells; the work and the nesting of the texts that are
+rendered, as `work` counts; characters of the pictures of a cell, each as often as it is shown."""
 
 TOO_LARGE = ("left-out", "what this cell showed is left out, as all together is too large")
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -67,8 +64,6 @@ WEB = re.compile(r"(?:https?://|mailto:)[^\s<>\"']+", re.IGNORECASE)
 CODE_SPAN = re.compile(r"`([^`\n]+)`|\$(?!\s)([^$\n]+)(?<!\s)\$")
 TITLE = re.compile(r"\A\s*(#{1,6}[ ]+(.+))$", re.MULTILINE)
 TAG = re.compile(r"<[^<>]*>")
-WIDE = 20
-"""The characters, a space counted twice, that a formula has if a narrow screen may not hold it."""
 POINTS = re.compile(r"\s*\([\d.]+ points?\)\s*\Z")
 BRACKETED = r"(?:[^\\]|\\[^()\[\]]){1,2000}?"
 INLINE_BRACKETS = (
@@ -297,23 +292,8 @@ def _words(text: str) -> Markup:
 
 
 def _span(found: re.Match[str]) -> str:
-    """Return a span of code, or a formula, as it was typed if it cannot be set."""
-    if found[1]:
-        return f"<code>{found[1]}</code>"
-    return _formula(html.unescape(found[2])) or f'<code class="tex">{found[0]}</code>'
-
-
-def _formula(tex: str, *, display: bool = False) -> str:
-    """Return a formula that scrolls within itself where it is wide; nothing if it cannot be set."""
-    found = mathml(tex, display=display)
-    if found is None:
-        return ""
-    formula = str(visible(found))
-    wide = len(TAG.sub("", formula)) + 2 * formula.count("<mspace") > WIDE
-    if not display and not wide:
-        return formula
-    reached = ' tabindex="0" role="group" aria-label="formula"' if wide else ""
-    return f'<span class="formula{" display" if display else ""}"{reached}>{formula}</span>'
+    """Return a span of code, or a formula as it was typed."""
+    return f"<code>{found[1]}</code>" if found[1] else f'<code class="tex">{found[0]}</code>'
 
 
 def _row(problem_set: ProblemSet, mark: Mark, anchors: set[str | None]) -> Row:
@@ -354,16 +334,14 @@ def _identifier(question: str) -> str:
 def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Block], int]:
     """Return the cells for a template, safe for any author, and how many had no more room."""
     made: list[Block] = []
-    whole, texts, done, placed = 0, 0, 0, set()
+    whole, done, placed = 0, 0, set()
     for cell in cells:
         rendered = True
         if cell.kind == "markdown" and cell.role not in GIVEN:
-            texts += len(cell.source)
             needed = work(cell.source[:LONGEST_SOURCE])
             rendered = done + needed <= MOST_WORK
             done += needed if rendered else 0
-        formulas = cell.role in GIVEN or texts <= MOST_SET
-        block = _block(cell, rows, formulas=formulas, rendered=rendered)
+        block = _block(cell, rows, rendered=rendered)
         shown = sum(len(text) for _, text in block.outputs)
         if shown and whole + len(block.body) + shown > LARGEST_PAGE - LARGEST_TEXTS:
             block.outputs, shown = [TOO_LARGE], 0
@@ -400,16 +378,14 @@ def work(text: str) -> int:
     return needed
 
 
-def _block(
-    cell: ShownCell, rows: Mapping[str, Row], *, formulas: bool, rendered: bool = True
-) -> Block:
+def _block(cell: ShownCell, rows: Mapping[str, Row], *, rendered: bool = True) -> Block:
     """Return a cell for the template."""
     heading, source = "", cell.source
     # the heading that a text of the problem set begins with is not folded
     if cell.role in GIVEN and cell.kind != "code" and (found := TITLE.match(source)):
         heading, source = found[1], source[found.end() :].strip()
     title = _markdown(visible(heading), given=True)
-    body = _body(cell, source, formulas=formulas) if rendered else _as_typed(source)
+    body = _body(cell, source) if rendered else _as_typed(source)
     block = Block(cell, title, body)
     if cell.kind == "code":
         block.outputs = _outputs(cell)
@@ -420,7 +396,7 @@ def _block(
     return block
 
 
-def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
+def _body(cell: ShownCell, source: str) -> Markup:
     """Return the source of a cell, rendered."""
     source = visible(_cut(source, LONGEST_SOURCE))
     if cell.kind == "code":
@@ -428,9 +404,9 @@ def _body(cell: ShownCell, source: str, *, formulas: bool) -> Markup:
     if cell.kind == "markdown":
         given = cell.role in GIVEN
         if cell.pictures:
-            shows = _renderer(given=given, formulas=formulas, pictures=cell.pictures)
+            shows = _renderer(given=given, pictures=cell.pictures)
             return Markup(shows(source))  # noqa: S704, see `_Renderer`
-        return _markdown(source, given=given, formulas=formulas)
+        return _markdown(source, given=given)
     return Markup("<pre>{}</pre>").format(source)
 
 
@@ -473,18 +449,16 @@ def _kind(kind: Any) -> str:
 class _Renderer(mistune.HTMLRenderer):
     """Renders Markdown without HTML, and without links to anything but the web.
 
-    Of pictures only those are shown that the cell holds itself.
+    Of pictures only those are shown that the cell holds itself, and of formulas the source.
 
-    Headings of the problem set's own text, `given`, are the page's headings. Without `formulas`
-    their source is shown.
+    Headings of the problem set's own text, `given`, are the page's headings.
     """
 
-    def __init__(self, *, given: bool, formulas: bool, pictures: Mapping[str, str]) -> None:
+    def __init__(self, *, given: bool, pictures: Mapping[str, str]) -> None:
         super().__init__(escape=True)
         self._pictures = pictures
         self._pictures_left = MOST_PICTURES
         self._given = given
-        self._formulas = formulas
 
     def heading(self, text: str, level: int, **_: Any) -> str:
         """Return a heading below those of the page; a student's is only a line in bold."""
@@ -516,14 +490,12 @@ class _Renderer(mistune.HTMLRenderer):
         return f"<pre><code>{_colored(code) if python else escape(code)}</code></pre>\n"
 
     def inline_math(self, text: str) -> str:
-        """Return a formula or its source; before a blank, a dollar is a dollar of prose."""
-        found = _formula(text) if self._formulas and text == text.rstrip() else ""
-        return found or f'<code class="tex">{escape(text)}</code>'
+        """Return the source of a formula."""
+        return f'<code class="tex">{escape(text)}</code>'
 
     def block_math(self, text: str) -> str:
-        """Return a formula that has a line of its own, or its source."""
-        found = _formula(text.strip(), display=True) if self._formulas else ""
-        return found or f'<pre class="tex"><code>{escape(text.strip())}</code></pre>\n'
+        """Return the source of a formula that has a line of its own, also within a paragraph."""
+        return f'<code class="tex display">{escape(text.strip())}</code>\n'
 
 
 def _brackets(markdown: mistune.Markdown) -> None:
@@ -553,23 +525,23 @@ def _block_brackets(_: Any, found: re.Match[str], state: Any) -> int | None:
 
 
 @cache
-def _renders(*, given: bool, formulas: bool) -> mistune.Markdown:
+def _renders(*, given: bool) -> mistune.Markdown:
     """Return the renderer of Markdown without pictures."""
-    return _renderer(given=given, formulas=formulas, pictures={})
+    return _renderer(given=given, pictures={})
 
 
-def _renderer(*, given: bool, formulas: bool, pictures: Mapping[str, str]) -> mistune.Markdown:
+def _renderer(*, given: bool, pictures: Mapping[str, str]) -> mistune.Markdown:
     """Return a renderer of Markdown."""
     return mistune.create_markdown(
-        renderer=_Renderer(given=given, formulas=formulas, pictures=pictures),
+        renderer=_Renderer(given=given, pictures=pictures),
         plugins=["math", "table", "strikethrough", _brackets],
     )
 
 
 @lru_cache(maxsize=128)
-def _markdown(source: str, *, given: bool, formulas: bool = True) -> Markup:
+def _markdown(source: str, *, given: bool) -> Markup:
     """Return Markdown as HTML, safe for any author."""
-    return Markup(_renders(given=given, formulas=formulas)(source))  # noqa: S704, see `_Renderer`
+    return Markup(_renders(given=given)(source))  # noqa: S704, see `_Renderer`
 
 
 def _outputs(cell: ShownCell) -> list[tuple[str, str]]:
