@@ -58,11 +58,6 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run students' code with your own rights; never for what strangers wrote",
     )
-    look = commands.add_parser("expected", help="show what one student's answers should be")
-    look.add_argument(
-        "--student", required=True, nargs="+", help="numbers, as the students type them"
-    )
-    look.add_argument("--assignment", help="a problem set; all of them unless told otherwise")
     pairs = commands.add_parser("similarity", help="find pairs of submissions that are alike")
     pairs.add_argument("--out", default=_given("OUT"), help="the folder of the results")
     pairs.add_argument("--assignment", default=_given("ASSIGNMENT"), help="only this problem set")
@@ -194,17 +189,6 @@ def _problem_sets(given: argparse.Namespace, _: list[str]) -> int:
     return 0
 
 
-def _expected(given: argparse.Namespace, _: list[str]) -> int:
-    """Show what one student's answers should be."""
-    from grading.marking.expected import expected
-    from grading.problem_set import problem_sets
-
-    for name in [given.assignment] if given.assignment else problem_sets():
-        for student in given.student:
-            sys.stdout.write(f"{expected(student, name)}\n")
-    return 0
-
-
 def _similarity(given: argparse.Namespace, _: list[str]) -> int:
     """Compare submissions with each other."""
     from grading.reports import similarity
@@ -243,7 +227,6 @@ def _formgrader(given: argparse.Namespace, rest: list[str]) -> int:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace, list[str]], int]] = {
     "problem-sets": _problem_sets,
-    "expected": _expected,
     "grade": _grade,
     "export": _export,
     "feedback-zips": _export,

@@ -22,7 +22,6 @@ from grading.memory import Memory, chosen_questions
 from grading.names import safe_name
 from grading.private import close_course, make_private, write_private
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
-from grading.regrades import read_requests
 from grading.reports import feedback, tables
 from grading.reports import instructor as report
 from grading.reports.feedback_zips import write_zips
@@ -73,7 +72,6 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
     remark = chosen_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
     order = replace(order, remark=remark, accepted=course.named(order.accepted))
-    requests = read_requests(order.out)
     url = database(order.out, order.database)
     collection = _collected(order, course, tuple(known), url)
     sets = {name: known[name] for name in collection.assignments}
@@ -93,7 +91,6 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         )
         notes += _mark(order, course, book, run, collection, sets, conditions, work)
         marked = _recorded_sets(book, order.source)
-        notes += requests.settle(book, course, marked) if requests else []
         _renew_feedback(order.out, book, marked, course)
         summaries = _write_tables(order.out, book, course, marked)
     notes = list(dict.fromkeys(notes))
@@ -367,17 +364,15 @@ def _opened(
 ) -> Iterator[tuple[Book, Enrolment, dict[str, ProblemSet], list[str]]]:
     """Open a gradebook, and write its tables and pages anew; the texts are for somebody to read."""
     course = enrolment(out, source, roster)
-    requests = read_requests(out)
     if url is None and not (out / DATABASE).exists():
         raise ValueError(f"OUT must be a folder that make grade has filled; {out} has no gradebook")
     close_course(out)
     with Book(database(out, url)) as book:
         sets = _recorded_sets(book, source)
-        said = requests.settle(book, course, sets) if requests else []
         _renew_feedback(out, book, sets, course)
         summaries = _write_tables(out, book, course, sets)
         write_private(out / "summary.txt", "\n\n".join(summaries.values()) + "\n")
-        yield book, course, sets, said
+        yield book, course, sets, []
 
 
 def _chosen(sets: Mapping[str, ProblemSet], assignment: str | None) -> list[str]:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from grading.marking.expected import no_screen
 from grading.marking.judging import BrokenCheckError, Judge
 from grading.problem_set import CHECK, IDENTITY, NUMBERS, SETUP, ProblemSet, Question, read
 from grading.results import Mark
@@ -69,11 +68,28 @@ def _name(cell: nbformat.NotebookNode) -> str:
 def _of_answers(problem_set: ProblemSet, solved: Mapping[str, str]) -> list[Fault]:
     """Return what keeps solutions from all points, for the first student, and what stubs earn."""
     judge = Judge.of(problem_set)
-    with no_screen():
+    with _no_screen():
         for student in STUDENTS:
             if found := list(_of_solutions(judge, student, solved)):
                 return found
         return list(_of_stubs(judge, STUDENTS[0], solved))
+
+
+@contextlib.contextmanager
+def _no_screen() -> Iterator[None]:
+    """Draw figures without a screen, and let `plt.show` leave them open until the end."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    before, show = mpl.get_backend(), plt.show
+    mpl.use("Agg")
+    plt.show = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        plt.show = show
+        plt.close("all")
+        mpl.use(before)
 
 
 @contextlib.contextmanager

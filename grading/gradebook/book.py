@@ -262,13 +262,6 @@ class Book:
         marks = (_mark(mark, points[mark["question"]]) for mark in row.marks)
         return {mark.question: replace(mark, run=mark.run or row.run) for mark in marks}
 
-    def decide(
-        self, assignment: str, student_id: str, question: str, points: float | None, comment: str
-    ) -> None:
-        """Enter points for a question, a comment or both, as a person does in formgrader."""
-        with writing(self._engine) as connection:
-            decisions.decide(connection, assignment, student_id, question, points, comment)
-
     def about(self, student_id: str) -> list[Result]:
         """Return what is recorded of a student, by problem set, without marks."""
         query = select(RESULTS).where(RESULTS.c.student_id == student_id)

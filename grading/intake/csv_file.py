@@ -19,7 +19,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     A ValueError says where the file is not UTF-8 or not CSV.
     """
     text = _text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
     try:
         for row in reader:
             yield reader.line_num, row
@@ -27,14 +27,8 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise wrong(path, reader.line_num, f"not readable as CSV: {error}") from None
 
 
-def separator(text: str) -> str:
-    """Return what is between the cells of a table, by its first line.
-
-    Examples
-    --------
-    >>> separator("student;question;request")
-    ';'
-    """
+def _separator(text: str) -> str:
+    """Return what is between the cells of a table, by its first line."""
     top = text.split("\n", 1)[0]
     return ";" if top.count(";") > top.count(",") else ","
 

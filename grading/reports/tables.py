@@ -333,23 +333,6 @@ def _kept(cell: str) -> str:
     return plain_text(cell) if cell.startswith(FORMULA) and cell.strip() != "-" else cell
 
 
-def as_text(cell: str) -> str:
-    """Return a cell of somebody's own table as it came, but text where it looks like a formula.
-
-    Examples
-    --------
-    >>> as_text("=1+1"), as_text("-0,5"), as_text("-"), as_text("why?")
-    ("'=1+1", '-0,5', '-', 'why?')
-    """
-    if not cell.startswith(FORMULA) or cell.strip() in ("", "-"):
-        return cell
-    try:
-        float(cell.replace(",", "."))
-    except ValueError:
-        return f"'{cell}"
-    return cell
-
-
 def _rows(
     results: Iterable[Result], questions: Sequence[Question]
 ) -> Iterator[tuple[Result, Sequence[Question]]]:

@@ -6,12 +6,12 @@ import csv
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 
 from grading.course import Order, export, grade
 from grading.gradebook import autograded
 from grading.problem_set import problem_sets
 from grading.release import worked
+from tests.grading.small_class import enter_mark
 
 SOURCE = Path(__file__).resolve().parent / "source"
 TINY = problem_sets(SOURCE)["tiny"]
@@ -21,14 +21,6 @@ def hand_in(folder: Path, student: str, paragraph: str) -> None:
     path = folder / "in" / student / "tiny" / "tiny.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(worked(TINY, student, {"q4": paragraph}, SOURCE))
-
-
-def mark_by_hand(out: Path, student: str, points: float, comment: str) -> None:
-    with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:
-        grade = book.find_grade("q4", "tiny", "tiny", student)
-        grade.manual_score, grade.needs_manual_grade = points, False
-        book.find_comment("q4", "tiny", "tiny", student).manual_comment = comment
-        book.db.commit()
 
 
 def rows(out: Path) -> dict[str, dict[str, str]]:
@@ -47,7 +39,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "in", folder / "out", roster=folder / "roster.csv", workers=1, source=SOURCE
     )
     grade(order)
-    mark_by_hand(folder / "out", "s1", 3.5, "Which <spread>? Say of what.")
+    enter_mark(folder / "out", "s1", "q4", 3.5, "Which <spread>? Say of what.")
     export(folder / "out", folder / "roster.csv", source=SOURCE)
     return folder
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import functools
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -21,16 +18,12 @@ from benchmarks.grading import hand_in, marked, workers
 from grading import __main__ as command
 from grading import course
 from grading.course import Order, grade
-from grading.gradebook.book import Book
 from grading.marking import distribute
-from grading.problem_set import problem_sets, read
-from grading.release import worked
+from grading.problem_set import problem_sets
 from grading.sandbox import sandbox
 from tests.book.notebooks import ROOT
+from tests.grading.small_class import FULL, TINY, Class, assert_row
 
-TINY = Path(__file__).parent / "source"
-PROBLEM_SET = read(TINY / "tiny" / "tiny.ipynb")
-FULL = {"q1": "2", "q2": "3", "q3": "1", "q4": "", "total": "6", "status": "graded"}
 NOTHING = {"q1": "", "q2": "", "q3": "", "q4": "", "total": ""}
 # a run of its own, so that it can be killed; it is given folder, roster and results
 RUN = """
@@ -42,77 +35,9 @@ print(grade(Order(submissions, out, roster, source=source, workers=2)))
 """
 
 
-class Class:
-    """A class of invented students in a folder: what they hand in, and where results go."""
-
-    def __init__(self, folder: Path, size: int) -> None:
-        self.submissions, self.out = folder / "submissions", folder / "out"
-        self.roster = folder / "roster.csv"
-        self.students = [f"s{i}" for i in range(1, size + 1)]
-        lines = [f"{student},,{student} Example" for student in self.students]
-        self.roster.write_text("\n".join(["student_id,lms_id,name", *lines]), encoding="utf-8")
-        for student in self.students:
-            self.hand_in(student)
-
-    def path(self, student: str) -> Path:
-        return self.submissions / student / "tiny.ipynb"
-
-    def hand_in(self, student: str, typed: str | None = None, **answers: str) -> None:
-        """Hand in a notebook in which everything is right, but for some answers."""
-        path = self.path(student)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(worked(PROBLEM_SET, typed or student, answers, TINY))
-
-    def order(self, **changes: object) -> Order:
-        usual = {"source": TINY, "workers": 2}
-        return Order(self.submissions, self.out, self.roster, **{**usual, **changes})
-
-    def rows(self) -> dict[str, dict[str, str]]:
-        """Return the lines of grades.csv by student; nobody is in it twice."""
-        with (self.out / "grades.csv").open(encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file))
-        rows = {line["student"]: line for line in lines}
-        assert len(rows) == len(lines)
-        return rows
-
-    def recorded(self) -> list[str]:
-        """Return the students for whom the gradebook has a result."""
-        with Book(course.database(self.out, None)) as book:
-            return [result.student.student_id for result in book.results("tiny")]
-
-    def arguments(self) -> list[str]:
-        given = {"submissions": self.submissions, "out": self.out, "roster": self.roster}
-        options = [text for name, value in given.items() for text in (f"--{name}", str(value))]
-        return ["grade", *options, "--workers", "1"]
-
-
-def assert_row(row: dict[str, str], wanted: dict[str, str]) -> None:
-    """Hold a line of grades.csv against some of its cells."""
-    assert {name: row[name] for name in wanted} == wanted
-
-
 @pytest.fixture
 def few(tmp_path: Path) -> Class:
     return Class(tmp_path, 3)
-
-
-@pytest.fixture
-def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command line grade the tiny problem set."""
-    monkeypatch.setattr(course, "Order", functools.partial(Order, source=TINY))
-    monkeypatch.setattr(course, "problem_sets", lambda _: problem_sets(TINY))
-
-
-@pytest.fixture
-def _idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let it fail if anything is marked at all."""
-
-    @contextmanager
-    def none(*_: object) -> Iterator[None]:
-        raise AssertionError("workers were started")
-        yield
-
-    monkeypatch.setattr(distribute, "cluster", none)
 
 
 class TestRefusals:

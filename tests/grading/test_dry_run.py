@@ -12,7 +12,7 @@ from grading.dry_run import dry_run
 from grading.intake.collection import PERHAPS
 from grading.marking import running
 from grading.sandbox import sandbox
-from tests.grading.test_command import Class, _idle, _tiny  # noqa: F401, fixtures
+from tests.grading.small_class import Class
 
 SETTINGS = """
 [tiny]

@@ -32,6 +32,7 @@ from grading.gradebook.formgrader import write_course
 from grading.problem_set import ProblemSet
 from grading.results import Mark, Result, Student
 from tests.grading.postgres import empty_database, programs, server
+from tests.grading.small_class import enter_mark
 
 ADA = Student("s1", "17", "Ada Example")
 BOB = Student("s2", "18", "Example, Bob")
@@ -130,17 +131,9 @@ def points_of(book: Book) -> dict[str, list[float | None]]:
 
 
 def by_hand(
-    url: str, points: float | None, student: str = "s1", cell: str = "q9", comment: str = ""
+    url: str, points: float | None, student: str = "s1", question: str = "q9", comment: str = ""
 ) -> None:
-    """Enter a mark as formgrader's handlers do."""
-    with nb.Gradebook(str(database_url(url))) as formgrader:
-        found = formgrader.find_grade(cell, NAME, NAME, student)
-        grade = formgrader.find_grade_by_id(found.id)
-        grade.manual_score = points
-        grade.needs_manual_grade = grade.manual_score is None and grade.auto_score is None
-        if comment:
-            formgrader.find_comment("q9", NAME, NAME, student).manual_comment = comment
-        formgrader.db.commit()
+    enter_mark(url, student, question, points, comment, name=NAME)
 
 
 def rows(url: str, query: str) -> list[tuple[object, ...]]:
@@ -297,7 +290,7 @@ def test_a_mark_by_hand_without_a_paragraph_to_compare_is_dropped(book: Book, ur
 
 def test_a_mark_by_hand_for_a_checked_question_is_dropped(book: Book, url: str) -> None:
     book.record(graded(), "first")
-    by_hand(url, 0.5, cell="q1_check")
+    by_hand(url, 0.5, question="q1")
     assert points_of(book) == {"s1": [0.5, 1.5, None]}
     assert book.record(graded(), "second") == [Dropped("s1", "q1", 0.5)]
     assert points_of(book) == {"s1": [2, 1.5, None]}

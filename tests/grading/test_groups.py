@@ -17,7 +17,7 @@ from grading.intake.roster import Roster
 from grading.problem_set import read
 from grading.release import worked
 from grading.results import Student
-from tests.grading.test_command import FULL, TINY, Class, assert_row
+from tests.grading.small_class import FULL, TINY, Class, assert_row, enter_mark
 from tests.grading.test_intake import packed, statuses
 
 ADA = Student("s1", "17", "Ada Example", ("ada",))
@@ -202,10 +202,7 @@ def test_a_mark_by_hand_is_entered_once(grouped: Class) -> None:
     with Book(course.database(grouped.out, None)) as book:
         (result,) = (r for r in book.results("tiny") if r.student.student_id == "s3")
         open_ = next(mark.question for mark in result.marks if mark.points is None)
-        gradebook = book._gradebook
-        score = gradebook.find_grade(open_, "tiny", "tiny", "s3")
-        score.manual_score = 1.5
-        gradebook.db.commit()
+    grouped.enter("s3", open_, 1.5)
     export(grouped.out, grouped.roster, source=TINY)
     rows = grouped.rows()
     assert {rows[student][open_] for student in ("s3", "s4")} == {"1.5"}
@@ -240,11 +237,9 @@ def test_pages_go_back_to_moodle_and_to_canvas(tmp_path: Path) -> None:
         # a paragraph waits, so that nothing is final
         assert "s1: waiting for a mark by hand: q4" in said
         with Book(course.database(out, None)) as book:
-            for student in ("s1", "s2"):
-                grade_cell = book._gradebook.find_grade("q4", "tiny", "tiny", student)
-                grade_cell.manual_score = 1
-            book._gradebook.db.commit()
             assert book.receipts("tiny")["s3"].is_late is (True if platform == "canvas" else None)
+        for student in ("s1", "s2"):
+            enter_mark(out, student, "q4", 1)
         said = feedback_zips(out, tmp_path / "roster.csv", source=TINY)
         written = out / f"feedback-{platform}-tiny.zip"
         nothing = "s4: missing: nothing was handed in"

@@ -24,7 +24,7 @@ from grading.reports.instructor import summary
 from grading.results import Result, Student, Submission
 from grading.sandbox import sandbox
 from grading.sandbox.sandbox import Collect, Execute, Limits, run
-from tests.grading.test_command import PROBLEM_SET, TINY
+from tests.grading.small_class import PROBLEM_SET, TINY
 
 STUDENT = Student("s1", "", "Ada Example")
 

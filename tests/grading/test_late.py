@@ -21,7 +21,7 @@ from grading.problem_set import read
 from grading.release import worked
 from grading.reports import feedback
 from grading.settings import Rules, in_utc
-from tests.grading.test_command import TINY, Class, assert_row
+from tests.grading.small_class import TINY, Class, assert_row
 
 DUE = datetime(2026, 11, 20, 23, 0, tzinfo=UTC)
 RULES = Rules(DUE, timedelta(minutes=15), 0.1, 0.5)

@@ -13,7 +13,7 @@ import pytest
 from grading.course import Order
 from grading.dry_run import dry_run
 from grading.release import worked
-from tests.grading.test_command import PROBLEM_SET, TINY
+from tests.grading.small_class import PROBLEM_SET, TINY
 
 NAMES = (
     "Ada O'Example",

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-import nbgrader.api as nb
 import pytest
 from sqlalchemy import Connection, create_engine, text
 
@@ -20,7 +19,7 @@ from grading.gradebook.book import Book
 from grading.gradebook.database import database_url
 from grading.memory import chosen_questions
 from grading.problem_set import problem_sets
-from tests.grading.test_command import TINY, Class
+from tests.grading.small_class import TINY, Class
 
 LONG = pytest.mark.proof("redteam")
 NAME = "tiny"
@@ -56,21 +55,6 @@ class Course(Class):
         row = self.rows()[student]
         return {name: row[name] for name in ALL_RIGHT}
 
-    def enter(
-        self, student: str, question: str, points: float, comment: str = "", extra: float = 0
-    ) -> None:
-        """Enter points in formgrader."""
-        url = str(database_url(course.database(self.out, None)))
-        cell = question if question == "q4" else f"{question}_check"
-        with nb.Gradebook(url) as formgrader:
-            found = formgrader.find_grade_by_id(formgrader.find_grade(cell, NAME, NAME, student).id)
-            found.manual_score, found.needs_manual_grade = points, False
-            found.extra_credit = extra or None
-            if comment:
-                entered = formgrader.find_comment(question, NAME, NAME, student)
-                entered.manual_comment = comment
-            formgrader.db.commit()
-
     @contextmanager
     def database(self) -> Iterator[Connection]:
         """Give a way past everything that is tested here."""
@@ -89,9 +73,6 @@ class Course(Class):
         with Book(course.database(self.out, None)) as book:
             questions = ("q1", "q2", "q3", "q4")
             return {name: book.secret_of(NAME, student, name) for name in questions}
-
-    def page(self, student: str) -> str:
-        return (self.out / "feedback" / student / f"{NAME}.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from grading import __main__ as command
-from grading.course import database, grade
-from grading.gradebook.book import Book
+from grading.course import grade
 from grading.intake.collection import PERHAPS, WAITS
 from grading.marking.submission import Conditions, mark
 from grading.release import worked
 from grading.reports.outcomes import outcomes
 from grading.results import Mark, Result, Student, Submission
 from grading.settings import Rules
-from tests.grading.test_command import PROBLEM_SET, TINY, Class
+from tests.grading.small_class import PROBLEM_SET, TINY, Class
 
 STUDENTS = {"s1": "Ada Example", "s2": "Ben Example"}
 
@@ -39,10 +38,6 @@ class Called(Class):
     def known(self) -> set[str]:
         return set(self.recorded())
 
-    def enter(self, student: str, question: str, points: float) -> None:
-        with Book(database(self.out, None)) as book:
-            book.decide("tiny", student, question, points, "well said")
-
 
 @pytest.fixture
 def called(tmp_path: Path) -> Called:
@@ -60,7 +55,7 @@ def also(called: Called) -> None:
 def test_a_first_run_without_a_roster_leaves_no_ghosts(called: Called) -> None:
     called.first()
     assert called.known() == set(STUDENTS.values())
-    called.enter("Ada Example", "q4", 3)
+    called.enter("Ada Example", "q4", 3, "well said")
     also(called)
     said = grade(called.order())
     assert called.known() == {"s1", "s2"}
@@ -75,7 +70,7 @@ def test_whose_notebook_was_another_one_is_named_and_merged_by_the_command(
     called: Called, capsys: pytest.CaptureFixture[str]
 ) -> None:
     called.first()
-    called.enter("Ben Example", "q4", 2)
+    called.enter("Ben Example", "q4", 2, "well said")
     also(called)
     path = called.submissions / "BenExample" / "tiny.ipynb"
     path.write_bytes(worked(PROBLEM_SET, "s2", {"q1": "spread = 1.0"}, TINY))
@@ -98,7 +93,7 @@ def test_whose_notebook_was_another_one_is_named_and_merged_by_the_command(
 
 def test_a_student_can_be_removed(called: Called, capsys: pytest.CaptureFixture[str]) -> None:
     called.first()
-    called.enter("Ada Example", "q4", 3)
+    called.enter("Ada Example", "q4", 3, "well said")
     arguments = ["student", "--out", str(called.out), "--student", "Ada Example"]
     assert command.main([*arguments, "--yes"]) == 0
     assert "what is recorded (graded) goes" in capsys.readouterr().out
