@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 from grading.intake.collection import OF_GROUP, UNMATCHED, WAITS
-from grading.marking.submission import DIGEST, digest
+from grading.marking.submission import digest
 from grading.names import question_named, shown
 
 if TYPE_CHECKING:
@@ -72,12 +72,7 @@ class Memory:
             f"{name}: {count} still wait of whom nothing came this time"
             for name, count in self.still.items()
         ]
-        return said + [
-            f"{name}: an earlier version of the grader marked {len(old)} submissions and did not "
-            "write down by which checks; those that came now were marked again"
-            for name, known in self.digests.items()
-            if (old := [each for each in known.values() if not each.startswith(DIGEST)])
-        ]
+        return said
 
     def is_known(self, submission: Submission) -> bool:
         """Return whether something of this student was marked before."""

@@ -163,28 +163,19 @@ def _document(notebook: bytes) -> dict[str, Any]:
 
 
 def _cells(document: Mapping[str, Any]) -> list[Any]:
-    """Return the cells of a notebook in format 4 or 3."""
+    """Return the cells of a notebook in format 4."""
     version = document.get("nbformat")
-    if version == 3:
-        cells = [cell for sheet in _list(document, "worksheets") for cell in _list(sheet, "cells")]
-    elif version == 4:
-        cells = _list(document, "cells")
-    else:
+    if version != 4:
         known = (
             shown(str(version), 20) if isinstance(version, int | float) else "nobody knows which"
         )
         raise Invalid(f"it is a notebook of format {known}; wanted 4")
+    cells = document.get("cells")
+    if not isinstance(cells, list):
+        raise Invalid("it has no list of cells, so it is not a notebook")
     if len(cells) > CELLS_LIMIT:
         raise Invalid(f"it has {len(cells)} cells; at most {CELLS_LIMIT} are graded")
     return cells
-
-
-def _list(holder: Any, name: str) -> list[Any]:
-    """Return a list that a notebook must have."""
-    held = holder.get(name) if isinstance(holder, dict) else None
-    if not isinstance(held, list):
-        raise Invalid(f"it has no list of {name}, so it is not a notebook")
-    return held
 
 
 def _submitted_cell(cell: Any, position: int, pictures: dict[str, str]) -> _SubmittedCell:
@@ -192,7 +183,7 @@ def _submitted_cell(cell: Any, position: int, pictures: dict[str, str]) -> _Subm
     if not isinstance(cell, dict):
         raise Invalid(f"its cell {position} is not a cell")
     kind: Literal["code", "markdown"] = "code" if cell.get("cell_type") == "code" else "markdown"
-    source = cell.get("source", cell.get("input", ""))
+    source = cell.get("source", "")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
     if not isinstance(source, str):
@@ -205,10 +196,10 @@ def _submitted_cell(cell: Any, position: int, pictures: dict[str, str]) -> _Subm
 
 def _has_run(cell: Mapping[str, Any]) -> bool:
     """Return whether a cell says that it ran, and shows no error."""
-    count = cell.get("execution_count", cell.get("prompt_number"))
+    count = cell.get("execution_count")
     outputs = cell.get("outputs")
     shown = [each for each in outputs if isinstance(each, dict)] if type(outputs) is list else []
-    failed = any(each.get("output_type") in ("error", "pyerr") for each in shown)
+    failed = any(each.get("output_type") == "error" for each in shown)
     return type(count) is int and count > 0 and not failed
 
 

@@ -24,8 +24,6 @@ from grading.sandbox import sandbox
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-DIGEST = "2:"
-"""How digests begin; before, they were others for other checks."""
 TIME = re.compile(r"it took longer than [0-9.]+ s")
 NO_ANSWER = "no answer came out"
 MISSING = re.compile(r"name '(\w+)' is not defined")
@@ -58,7 +56,8 @@ def digest(submission: Submission) -> str:
     if submission.problem is not None:
         parts += submission.problem
     whole = "\n".join(parts).encode() + b"\n" + (submission.notebook or b"")
-    return DIGEST + hashlib.sha256(whole).hexdigest()
+    # gradebooks have digests that begin so: another beginning would mark everybody again
+    return f"2:{hashlib.sha256(whole).hexdigest()}"
 
 
 def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions) -> Result:
@@ -103,9 +102,10 @@ def without_points(
     digest, `known`, is empty where it has to be tried again.
     """
     marks = tuple(Mark(each.name, None, each.points) for each in problem_set.questions)
-    page = feedback.page(
-        problem_set, submission.student, status, for_student or message, (), marks, ()
-    )
+    page = ""
+    if status != "missing":
+        said = for_student or message
+        page = feedback.page(problem_set, submission.student, status, said, (), marks, ())
     return Result(
         submission.student,
         submission.assignment,
@@ -113,7 +113,7 @@ def without_points(
         message,
         marks,
         digest=known,
-        feedback=page if status in ("invalid", "needs-review") else "",
+        feedback=page,
     )
 
 

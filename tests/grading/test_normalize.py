@@ -1,5 +1,4 @@
 import ast
-import copy
 import json
 from pathlib import Path
 
@@ -450,18 +449,6 @@ def test_odd_metadata_do_no_harm(metadata):
     assert notebook.normalized().notes == ()
 
 
-def test_format_3_is_read():
-    cells = copy.deepcopy(Notebook().cells)
-    for each in cells:
-        if each["cell_type"] == "code":
-            each["input"] = each.pop("source")
-    cells.append({"cell_type": "heading", "level": 2, "metadata": {}, "source": "mine"})
-    raw = {"metadata": {}, "nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": cells}]}
-    normalized = normalize(json.dumps(raw).encode(), PROBLEM_SET)
-    assert sources(normalized) == expected()
-    assert own(normalized) == [("mine", "q3")]
-
-
 # the identity
 
 
@@ -543,8 +530,7 @@ def test_a_problem_set_without_identity_has_an_empty_one():
         (b'{"nbformat": [[]]}', "format nobody knows which; wanted 4"),
         (b'{"nbformat": 4}', "no list of cells"),
         (b'{"nbformat": 4, "cells": {}}', "no list of cells"),
-        (b'{"nbformat": 3, "worksheets": [3]}', "no list of cells"),
-        (b'{"nbformat": 3, "cells": []}', "no list of worksheets"),
+        (b'{"nbformat": 3, "worksheets": []}', "format 3; wanted 4"),
         (b'{"nbformat": 4, "cells": [3]}', "cell 1 is not a cell"),
         (b'{"nbformat": 4, "cells": [{}, {"source": 3}]}', "source of its cell 2 is not text"),
         (b'{"nbformat": 4, "cells": [{"source": null}]}', "source of its cell 1 is not text"),
@@ -639,9 +625,7 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(
-                ["cells", "nbformat", "metadata", "nbgrader", "grade_id", "source", "worksheets"]
-            ),
+            st.sampled_from(["cells", "nbformat", "metadata", "nbgrader", "grade_id", "source"]),
             inner,
             max_size=4,
         )

@@ -172,14 +172,6 @@ def added(*more: Notebook) -> Callable[[Notebook], None]:
     return change
 
 
-def format_3(notebook: Notebook) -> None:
-    cells = notebook.pop("cells")
-    for each in cells:
-        if each["cell_type"] == "code":
-            each |= {"input": each.pop("source"), "language": "python", "prompt_number": 3}
-    notebook |= {"nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": cells}]}
-
-
 def format_4(minor: int) -> Callable[[Notebook], None]:
     def change(notebook: Notebook) -> None:
         notebook["nbformat_minor"] = minor
@@ -195,7 +187,6 @@ RAW = {"cell_type": "raw", "metadata": {}, "source": "# student_id = 'nobody'"}
 SHOWN = [{"output_type": "stream", "name": "stdout", "text": ["x" * 100] * 1000}]
 FILES: dict[str, Callable[[Notebook], None]] = {
     **{f"format 4.{minor}": format_4(minor) for minor in range(6)},
-    "format 3": format_3,
     "Colab": of_tool(
         notebook={"colab": {"provenance": []}, "accelerator": "GPU"},
         cell={"id": "x1", "colab": {"base_uri": "", "height": 7}, "outputId": "y"},
