@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+from PIL import Image
 from playwright.sync_api import Browser
 
 TAGS = {
@@ -25,6 +28,13 @@ VALUES = {
     "style": r"(text-align: ?\w+;?)?",
     "http-equiv": "Content-Security-Policy",
 }
+
+
+def picture(kind: str, width: int = 20) -> str:
+    """Return a picture in base64."""
+    with io.BytesIO() as file:
+        Image.new("RGB", (width, 10), "teal").save(file, kind)
+        return base64.b64encode(file.getvalue()).decode()
 
 
 def parsed(text: str) -> BeautifulSoup:

@@ -45,12 +45,7 @@ class Class:
         return Order(self.submissions, self.out, self.roster, **{**usual, **changes})
 
     def rows(self) -> dict[str, dict[str, str]]:
-        """Return the lines of grades.csv by student; nobody is in it twice."""
-        with (self.out / "grades.csv").open(encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file))
-        rows = {line["student"]: line for line in lines}
-        assert len(rows) == len(lines)
-        return rows
+        return read_grades(self.out)
 
     def recorded(self) -> list[str]:
         """Return the students for whom the gradebook has a result."""
@@ -70,6 +65,15 @@ class Class:
 
     def page(self, student: str) -> str:
         return (self.out / "feedback" / student / "tiny.html").read_text(encoding="utf-8")
+
+
+def read_grades(out: Path) -> dict[str, dict[str, str]]:
+    """Return the lines of grades.csv by student; nobody is in it twice."""
+    with (out / "grades.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    rows = {line["student"]: line for line in lines}
+    assert len(rows) == len(lines)
+    return rows
 
 
 def assert_row(row: dict[str, str], wanted: dict[str, str]) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import csv
 import hashlib
-import io
 import os
 import re
 import signal
@@ -22,13 +19,14 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
-from PIL import Image
 
 from grading.course import Order, export, grade
 from grading.gradebook import formgrader
 from grading.problem_set import TEXT_STUB, problem_sets
 from grading.release import worked
 from tests.book.jupyterlab import NO_TOKEN, OPTIONS, OWN, wait_for_answer
+from tests.grading.pages import picture
+from tests.grading.small_class import read_grades
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -85,13 +83,6 @@ ROSTER = "student_id,lms_id,name\n" + "".join(
 )
 
 
-def picture(kind: str, width: int) -> str:
-    """Return a picture in base64."""
-    with io.BytesIO() as file:
-        Image.new("RGB", (width, 30), "teal").save(file, kind)
-        return base64.b64encode(file.getvalue()).decode()
-
-
 def handed_in(student: str, paragraph: str, source: Path) -> bytes:
     """Return a student's notebook, with the picture that the paragraph shows."""
     # s4 typed the number in capitals, which is allowed and gives other personal numbers
@@ -142,14 +133,9 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rows(course: Path) -> dict[str, dict[str, str]]:
-    with (course / "out" / "grades.csv").open(encoding="utf-8", newline="") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
-
-
 def exported(course: Path) -> dict[str, dict[str, str]]:
     export(course / "out", course / "roster.csv", source=course / "source")
-    return rows(course)
+    return read_grades(course / "out")
 
 
 @contextmanager
@@ -411,7 +397,7 @@ def test_points_and_a_comment_are_saved_on_the_way_to_the_next_student(
 def test_a_paragraph_that_nobody_wrote_is_zero_until_a_person_says_otherwise(
     page: Page, server: str, course: Path
 ) -> None:
-    assert rows(course)["s3"]["q4"] == "0"
+    assert read_grades(course / "out")["s3"]["q4"] == "0"
     told = (course / "out" / "feedback" / "s3" / "tiny.html").read_text(encoding="utf-8")
     assert "nothing was written here" in told
     open_student(page, server, course, "s3")

@@ -196,24 +196,24 @@ def test_whom_to_blame_is_not_asked_when_half_of_the_time_is_gone() -> None:
     assert (late, early, asked) == (steps[1], steps[0], [1])
 
 
-def test_a_function_that_takes_all_memory_is_told_of_it_and_nobody_else() -> None:
-    when = "    if np.ndim(scores) < 2 or len(scores) < 2: return np.full((1, 2), 0.5)\n"
-    result = marked({"q2": DEFINE + when + "    return np.ones(10**12)"})
+FEW = "    if np.ndim(scores) < 2 or len(scores) < 2: return np.full((1, 2), 0.5)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (FEW + "    return np.ones(10**12)", "MemoryError"),
+        ("    import os; os._exit(3)", "ended itself"),
+        ("    while True: pass", "longer than 6 s"),
+    ],
+    ids=["takes all memory", "ends the program", "never ends"],
+)
+def test_a_function_costs_only_its_own_question_and_is_told_why(body: str, says: str) -> None:
+    result = marked({"q2": DEFINE + body})
     assert points(result) == {"q1": 2, "q2": 0, "q3": 1, "q4": None}
-    assert "MemoryError" in message(result, "q2")
-
-
-def test_a_function_that_ends_the_program_costs_only_its_own_question() -> None:
-    result = marked({"q2": DEFINE + "    import os; os._exit(3)"})
-    assert points(result) == {"q1": 2, "q2": 0, "q3": 1, "q4": None}
-    assert "ended itself" in message(result, "q2")
-    assert "your code for q2" in result.feedback or "the check of q2" in result.feedback
-
-
-def test_a_function_that_never_ends_is_stopped() -> None:
-    result = marked({"q2": DEFINE + "    while True: pass"})
-    assert points(result) == {"q1": 2, "q2": 0, "q3": 1, "q4": None}
-    assert "longer than 6 s" in message(result, "q2")
+    assert says in message(result, "q2")
+    named = "your code for q2" in result.feedback or "the check of q2" in result.feedback
+    assert named or "ended" not in says
 
 
 def test_all_restarts_together_have_a_limit() -> None:
@@ -424,27 +424,24 @@ class TestThePlan:
 
 
 class TestReading:
-    def changed(self, tmp_path: Path, before: str, after: str) -> Path:
+    @pytest.mark.parametrize(
+        ("before", "after", "words"),
+        [
+            ('"grade_id": "q1_check"', '"grade_id": "q7_check"', "checks q7, but has no answer"),
+            ("def judge(given", "def jury(given", r"q1 lacks \['judge'\]"),
+            ('"grade_id": "q1_check"', '"grade_id": "q1_test"', "its name ends in _check"),
+        ],
+        ids=["of nothing", "without its judge", "by another name"],
+    )
+    def test_a_check_that_is_none_is_refused(
+        self, tmp_path: Path, before: str, after: str, words: str
+    ) -> None:
         text = (SOURCE / "tiny" / "tiny.ipynb").read_text(encoding="utf-8")
         assert before in text
         path = tmp_path / "tiny" / "tiny.ipynb"
         path.parent.mkdir()
         path.write_text(text.replace(before, after), encoding="utf-8")
-        return path
-
-    def test_a_check_of_nothing_is_refused(self, tmp_path: Path) -> None:
-        path = self.changed(tmp_path, '"grade_id": "q1_check"', '"grade_id": "q7_check"')
-        with pytest.raises(ValueError, match="checks q7, but has no answer cell"):
-            read(path)
-
-    def test_a_check_without_its_judge_is_refused(self, tmp_path: Path) -> None:
-        path = self.changed(tmp_path, "def judge(given", "def jury(given")
-        with pytest.raises(ValueError, match=r"q1 lacks \['judge'\]"):
-            read(path)
-
-    def test_a_check_by_another_name_is_refused(self, tmp_path: Path) -> None:
-        path = self.changed(tmp_path, '"grade_id": "q1_check"', '"grade_id": "q1_test"')
-        with pytest.raises(ValueError, match="its name ends in _check"):
+        with pytest.raises(ValueError, match=words):
             read(path)
 
     def test_a_folder_without_problem_sets_is_refused(self, tmp_path: Path) -> None:

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import json
 import struct
 import zlib
-from pathlib import Path
 
 import nbformat
 import pytest
-from PIL import Image
 
 from grading.gradebook import autograded
 from grading.intake.normalize import normalize
 from grading.pictures import LARGEST, MOST, address, lifted, used
-from grading.problem_set import problem_sets
 from grading.release import worked
 from grading.reports.feedback import ShownCell, blocks
-
-SOURCE = Path(__file__).resolve().parent / "source"
-TINY = problem_sets(SOURCE)["tiny"]
-
-
-def picture(kind: str, width: int = 20) -> str:
-    with io.BytesIO() as file:
-        Image.new("RGB", (width, 10), "teal").save(file, kind)
-        return base64.b64encode(file.getvalue()).decode()
+from tests.grading.pages import picture
+from tests.grading.small_class import PROBLEM_SET
+from tests.grading.small_class import TINY as SOURCE
 
 
 def vast() -> str:
@@ -120,10 +110,10 @@ def test_code_is_left_as_it_is() -> None:
 def test_a_pasted_picture_reaches_the_pages_and_belongs_to_the_paragraph() -> None:
     def normalized(data: str):
         notebook = nbformat.reads(
-            worked(TINY, "s1", {"q4": "![plot](attachment:image.png)"}, SOURCE).decode(), 4
+            worked(PROBLEM_SET, "s1", {"q4": "![plot](attachment:image.png)"}, SOURCE).decode(), 4
         )
         notebook.cells[-1].attachments = {"image.png": {"image/png": data}}
-        return normalize(nbformat.writes(notebook).encode(), TINY)
+        return normalize(nbformat.writes(notebook).encode(), PROBLEM_SET)
 
     first, second = normalized(picture("PNG")), normalized(picture("PNG", 30))
     assert first.cells[-1].source != second.cells[-1].source
@@ -132,7 +122,7 @@ def test_a_pasted_picture_reaches_the_pages_and_belongs_to_the_paragraph() -> No
         cell.name, cell.role, cell.kind, cell.source, (), cell.question,
         used(cell.source, first.pictures),
     )  # fmt: skip
-    written = autograded.notebook(TINY, [shown], [])
+    written = autograded.notebook(PROBLEM_SET, [shown], [])
     nbformat.validate(json.loads(written))
     (again,), _ = autograded.read(written)
     assert again == shown

@@ -48,7 +48,7 @@ from tests.grading.redteam import (
     Attack,
     tiny,
 )
-from tests.grading.small_class import enter_mark
+from tests.grading.small_class import enter_mark, read_grades
 
 if TYPE_CHECKING:
     from tests.conftest import Once
@@ -154,8 +154,7 @@ class Course:
 
     @cached_property
     def table(self) -> dict[str, dict[str, str]]:
-        with (self.out / "grades.csv").open(encoding="utf-8", newline="") as file:
-            return {row["student"]: row for row in csv.DictReader(file)}
+        return read_grades(self.out)
 
     def points(self, student: str) -> dict[str, float | None]:
         return {mark.question: mark.points for mark in self.results[student].marks}
