@@ -318,7 +318,8 @@ def export(
     With an assignment, only its marks are written for the platforms. A gradebook that is not in
     `out` has the address `url`. ValueError: nothing was graded there.
     """
-    with _opened(out, roster, url, source) as (book, course, sets, said):
+    said: list[str] = []
+    with _opened(out, roster, url, source) as (book, course, sets):
         chosen = _chosen(sets, assignment)
         for name in chosen:
             course.check_worksheet(name, alone=len(chosen) == 1)
@@ -351,7 +352,8 @@ def feedback_zips(
 
     Returns what was written and who was left out. The rest is as with `export`.
     """
-    with _opened(out, roster, url, source) as (book, course, sets, said):
+    said: list[str] = []
+    with _opened(out, roster, url, source) as (book, course, sets):
         for name in _chosen(sets, assignment):
             people = course.of(name) or Roster([])
             said += write_zips(out, course.outcomes(book, name), people, book.receipts(name))
@@ -361,8 +363,8 @@ def feedback_zips(
 @contextmanager
 def _opened(
     out: Path, roster: Path, url: str | None, source: Path
-) -> Iterator[tuple[Book, Enrolment, dict[str, ProblemSet], list[str]]]:
-    """Open a gradebook, and write its tables and pages anew; the texts are for somebody to read."""
+) -> Iterator[tuple[Book, Enrolment, dict[str, ProblemSet]]]:
+    """Open a gradebook, and write its tables and pages anew."""
     course = enrolment(out, source, roster)
     if url is None and not (out / DATABASE).exists():
         raise ValueError(f"OUT must be a folder that make grade has filled; {out} has no gradebook")
@@ -372,7 +374,7 @@ def _opened(
         _renew_feedback(out, book, sets, course)
         summaries = _write_tables(out, book, course, sets)
         write_private(out / "summary.txt", "\n\n".join(summaries.values()) + "\n")
-        yield book, course, sets, []
+        yield book, course, sets
 
 
 def _chosen(sets: Mapping[str, ProblemSet], assignment: str | None) -> list[str]:
