@@ -5,6 +5,11 @@ numbers that a student chose. Comments, layout, the order of statements, and wha
 expression do not matter. A feature of a text is a run of words. What the problem set gives does
 not count, and a feature counts the less the more students have it, and not at all if most have it:
 right answers to one question are alike by nature.
+
+copydetect 0.5.0 (PyPI), at its default windows on the eight classes of the tests, finds none of 80
+disguised copies at the threshold that 1 % of honest pairs pass, and passes all honest pairs where
+it finds 95 % of copies: it discounts nothing that a class shares. Dolos (npm, @dodona/dolos) was
+not to be had to measure.
 """
 
 from __future__ import annotations
