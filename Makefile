@@ -33,12 +33,13 @@ LANGUAGE_RUN := $(subst $(VENV),$(LANGUAGE),$(RUN))
 LIVE := .live
 LIVE_RUN := $(subst $(VENV),$(LIVE)/env,$(RUN))
 
-# Lighthouse, which measures the built pages, is a Node program with a folder of its own.
+# Lighthouse, which measures the built pages, is a Node program with a folder of its own; it brings axe-core.
 LIGHTHOUSE := .lighthouse
+LIGHTHOUSE_PACKAGE := lighthouse@12.8.2
 
 .PHONY: help book live archive pdf downloads slides clip serve lab numbers practice notebooks sweep tables sweep-language \
 	trained-head bench \
-	bench-figures bench-site links clean
+	bench-site links clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,19 +104,14 @@ sweep-language: $(LANGUAGE)/.ready ## train a small language model with every ru
 trained-head: $(LANGUAGE)/.ready ## train the two models to look into, minutes; ARGS=--check repeats the beginning
 	$(LANGUAGE_RUN) tools/trained_head.py $(ARGS)
 
-# Agreement first: a fast wrong answer is worth nothing. Two colons let another file add to it.
-bench:: $(BENCH)/.ready ## time attnlib beside PyTorch and JAX, then bench-...; ARGS=--update puts it in the book
+# Agreement first: a fast wrong answer is worth nothing.
+bench: $(BENCH)/.ready ## time attnlib beside PyTorch and JAX; ARGS=--update puts it in the book
 	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
 	$(BENCH_RUN) -m benchmarks $(ARGS)
-	$(MAKE) bench-figures
-	$(MAKE) bench-site
-
-bench-figures: $(VENV)/.browser book ## time the figures that move
-	$(RUN) -m benchmarks.figures $(filter --quick --update,$(ARGS))
 
 # Nothing else should run meanwhile: Lighthouse reckons with the time that scripts take.
-bench-site: $(VENV)/.browser $(LIGHTHOUSE)/.ready book ## measure the site in Lighthouse
-	$(RUN) -m benchmarks.site $(filter --quick --update --build --only %.html,$(ARGS))
+bench-site: $(VENV)/.browser $(LIGHTHOUSE)/.ready book ## ask Lighthouse and axe about a few pages, or ARGS=...
+	$(RUN) tools/bench_site.py $(ARGS)
 
 links: book ## ask whether the links that leave the built book still lead somewhere
 	$(RUN) tools/links.py _build/html
@@ -158,12 +154,10 @@ $(LANGUAGE)/.ready: requirements-bench.txt
 	$(LANGUAGE_RUN) $(INSTALL) --no-compile -c requirements-bench.txt torch numpy
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
-$(LIGHTHOUSE)/.ready: benchmarks/lighthouse/package.json benchmarks/lighthouse/package-lock.json
+# Nothing that is installed runs anything meanwhile.
+$(LIGHTHOUSE)/.ready: Makefile
 	@command -v npm > /dev/null || { echo "Node 18 or newer is needed, with npm"; exit 1; }
-	mkdir -p $(LIGHTHOUSE)
-	cp benchmarks/lighthouse/package.json benchmarks/lighthouse/package-lock.json \
-		benchmarks/lighthouse/.npmrc $(LIGHTHOUSE)
-	cd $(LIGHTHOUSE) && npm ci --silent
+	npm install --prefix $(LIGHTHOUSE) --silent --ignore-scripts --no-audit --no-fund --no-package-lock $(LIGHTHOUSE_PACKAGE)
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
 
 -include instructors.mk

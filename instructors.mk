@@ -23,7 +23,7 @@ SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
 .PHONY: test prove chapter sizes sphinx lint format lock page-picture package-check students question problem-sets grade grade-student grades-export \
-	feedback-zips formgrader grade-scheduler grade-worker similarity items bench-grading
+	feedback-zips formgrader grade-scheduler grade-worker similarity items
 
 test: $(TEST)/.ready $(LIVE)/.tried ## the tests for each commit, in minutes, the book's own cells included
 	@$(TEST_RUN) tools/run_tests.py $(ARGS)
@@ -132,13 +132,6 @@ similarity: $(GRADING)/.ready ## find pairs of submissions that are alike, for a
 
 items: $(GRADING)/.ready ## say which questions are hard, and which key looks wrong: OUT=...
 	@$(GRADING_RUN) -m grading items $(ARGS)
-
-bench::
-	$(MAKE) bench-grading
-
-# Nothing else should run meanwhile: it goes by the time that the whole machine is at work.
-bench-grading: $(GRADING)/.ready ## time marking beside plain nbgrader, the last part of bench
-	$(GRADING_RUN) -m benchmarks.grading $(filter --quick --update,$(ARGS))
 
 $(TEST)/.ready: requirements-dev.txt pyproject.toml
 	@$(NEW_ENOUGH)

@@ -6,17 +6,22 @@
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from benchmarks import files, report
+from benchmarks import report
 from benchmarks.threads import restrict
 from benchmarks.timing import Pace
 
-NAMES = ("rates", "forward", "long", "memory", "gradient", "training", "sampler", "ablation")
+NAMES = ("forward", "long", "memory", "gradient")
+BUILT = Path(__file__).resolve().parent.parent / "_build" / "bench" / "results.json"
 THOROUGH = Pace(seconds=20, least=7, most=100)
 QUICK = Pace(seconds=1, least=3, most=9)
+INNERMOST = re.compile(r"[\[{][^\[\]{}\"]*(?:\"(?:[^\"\\]|\\.)*\"[^\[\]{}\"]*)*[\]}]")
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -59,13 +64,32 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     return results
 
 
+def as_json(results: Any) -> str:
+    """Return results as JSON in which what fits on a line is on one.
+
+    Examples
+    --------
+    >>> print(as_json({"loads": {"median": 3, "most": 4}}), end="")
+    {
+     "loads": {"median": 3, "most": 4}
+    }
+    """
+
+    def on_one_line(found: re.Match[str]) -> str:
+        joined = re.sub(r"\n\s*", " ", found.group())
+        joined = re.sub(r"^([\[{]) | ([\]}])$", r"\1\2", joined)
+        return joined if len(joined) <= 100 else found.group()
+
+    text = json.dumps(results, indent=1, ensure_ascii=False)
+    return INNERMOST.sub(on_one_line, text) + "\n"
+
+
 def show(results: Mapping[str, Any]) -> None:
     """Print the tables of what was measured."""
     print("\n" + report.target_table(results, *report.GROUPS))
-    for group, rows in results.get("peers", {}).items():
-        if rows:
-            print(f"\n{group}\n" + report.peer_table(results, group))
-    print("", *report.missed(results), sep="\n")
+    for group in results.get("peers", {}):
+        print(f"\n{group}\n" + report.peer_table(results, group))
+    print("\n" + report.missed(results))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -74,13 +98,14 @@ def main(arguments: list[str] | None = None) -> int:
     restrict()  # before NumPy, PyTorch and JAX are imported
     results = measure(options)
     show(results)
-    files.write(results, files.BUILT / "results.json")
+    BUILT.parent.mkdir(parents=True, exist_ok=True)
+    BUILT.write_text(as_json(results), encoding="utf-8")
     if not options.update:
         return 0
     if found := report.problems(results):
         print("not updated: " + "; ".join(found), file=sys.stderr)
         return 1
-    files.write(results, report.COMMITTED)
+    report.COMMITTED.write_text(as_json(results), encoding="utf-8")
     return 0
 
 

@@ -51,9 +51,3 @@ def measure(attention: Attention = attnlib.blockwise_attention) -> Iterator[Row]
 def table(found: list[Row]) -> str:
     """Return the errors beside what was wanted."""
     return report.table(["case", "verdict", "measured", "target"], [row.cells() for row in found])
-
-
-def missed(found: list[Row]) -> list[str]:
-    """Say what misses its target."""
-    misses = [row.cells() for row in found if row.error > MOST]
-    return [f"- **{what}**: {told}, wanted {most}." for what, _, told, most in misses]

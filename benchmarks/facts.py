@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
@@ -23,16 +22,6 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def hardware() -> dict[str, Any]:
-    """Return what programs run on."""
-    return {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()}
-
-
-def today() -> str:
-    """Return the date."""
-    return dt.datetime.now(dt.UTC).date().isoformat()
-
-
 def machine() -> dict[str, Any]:
     """Return the facts that belong beside the results."""
     from threadpoolctl import threadpool_info
@@ -49,5 +38,5 @@ def machine() -> dict[str, Any]:
         "libraries": {name: version(name) for name in LIBRARIES},
         "blas_kernel": ", ".join(sorted(kernels)),
         "threads": in_use(),
-        "date": today(),
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
     }

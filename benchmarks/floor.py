@@ -19,8 +19,6 @@ from threadpoolctl import ThreadpoolController
 
 from benchmarks.threads import CORES
 
-SCORES, KEYS = 2**17, 256
-"""Scores and keys of the tiles whose parts are timed alone."""
 TRIALS = 3
 """How often each loop is tried."""
 
@@ -156,29 +154,3 @@ def _backward(
         share(work, tiles, loop.cores)
 
     return both
-
-
-def products(shape: tuple[int, int, int], repeats: int) -> Callable[[], None]:
-    """Return what multiplies matrices of (rows, inner) and (inner, columns) on every core."""
-    rows, inner, columns = shape
-
-    def work(tiles: list[Tile]) -> None:
-        left = np.ones((rows, inner), np.float32)
-        right = np.ones((inner, columns), np.float32)
-        out = np.empty((rows, columns), np.float32)
-        for _ in tiles:
-            np.matmul(left, right, out=out)
-
-    return lambda: share(work, [(slice(None), slice(None))] * (CORES * repeats))
-
-
-def exponentials(size: int, repeats: int) -> Callable[[], None]:
-    """Return what exponentiates an array of so many float32 numbers on every core."""
-
-    def work(tiles: list[Tile]) -> None:
-        numbers = np.linspace(-4, 4, size, dtype=np.float32)
-        out = np.empty_like(numbers)
-        for _ in tiles:
-            np.exp(numbers, out=out)
-
-    return lambda: share(work, [(slice(None), slice(None))] * (CORES * repeats))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,10 +44,7 @@ def rounds_within(pace: Pace, seconds_a_round: float) -> int:
 
 
 def turn(
-    function: Callable[[], Any],
-    *,
-    clock: Callable[[], float] = time.perf_counter,
-    settle: Callable[[], None] = rest,
+    function: Callable[[], Any], clock: Callable[[], float], settle: Callable[[], None]
 ) -> float:
     """Take a turn, and return the seconds of a call.
 
@@ -70,24 +66,6 @@ def turn(
     return stretch()
 
 
-def alternate(
-    turns: Mapping[str, Callable[[], float]],
-    pace: Pace,
-    *,
-    clock: Callable[[], float] = time.perf_counter,
-) -> dict[str, np.ndarray]:
-    """Take turns: A B C, A B C, and so on; return seconds by name, one for each round.
-
-    The first round warms up, shows how long a round takes, and is dropped.
-    """
-    start = clock()
-    for take in turns.values():
-        take()
-    rounds = rounds_within(pace, clock() - start)
-    table = [[take() for take in turns.values()] for _ in range(rounds)]
-    return dict(zip(turns, np.array(table).T, strict=True))
-
-
 def interleave(
     contestants: Mapping[str, Callable[[], Any]],
     pace: Pace,
@@ -95,14 +73,22 @@ def interleave(
     clock: Callable[[], float] = time.perf_counter,
     settle: Callable[[], None] = rest,
 ) -> dict[str, np.ndarray]:
-    """Time functions in turn, in this process. Tests give a clock and a rest of their own."""
+    """Take turns: A B C, A B C, and so on; return seconds by name, one for each round.
+
+    The first round warms up, shows how long a round takes, and is dropped. Tests give a clock and
+    a rest of their own.
+    """
     for function in contestants.values():  # the first call may take a compiler's time
         function()
-    turns = {
-        name: partial(turn, function, clock=clock, settle=settle)
-        for name, function in contestants.items()
-    }
-    return alternate(turns, pace, clock=clock)
+
+    def take_turns() -> list[float]:
+        return [turn(each, clock, settle) for each in contestants.values()]
+
+    start = clock()
+    take_turns()
+    rounds = rounds_within(pace, clock() - start)
+    table = [take_turns() for _ in range(rounds)]
+    return dict(zip(contestants, np.array(table).T, strict=True))
 
 
 def medians(times: Mapping[str, np.ndarray]) -> dict[str, float]:

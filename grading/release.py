@@ -36,7 +36,7 @@ def worked(
 ) -> bytes:
     """Return the notebook of somebody who solved everything, but for some answers.
 
-    The worked example, the tests and the benchmark make their submissions with it. `answers` are
+    The worked example and the tests make their submissions with it. `answers` are
     the sources of cells by their names, in place of the solutions. The notebook is as a student
     would hand it in, not executed.
     """

@@ -68,9 +68,6 @@ KEPT = (
     "vendor",
 )
 LEFT_OUT = (
-    "benchmarks/grading.py",
-    "benchmarks/grading_ceiling.py",
-    "benchmarks/grading_memory.py",
     "chapters/grading.md",
     "chapters/instructors.md",
     "tools/chapter.md",

@@ -120,7 +120,7 @@ def mark_all(
 
     Submissions are read as workers become free, so that few are in memory at a time. At most `size`
     travel together, and fewer in the last batches if their `count` is known. `work` is what workers
-    do in place of `mark_batch`; tests and benchmarks simulate it. Over all batches every submission
+    do in place of `mark_batch`; tests simulate it. Over all batches every submission
     has exactly one result. Raises `sandbox.SandboxUnavailable` if a worker cannot keep students'
     code in a sandbox.
     """

@@ -9,17 +9,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
-from benchmarks.grading import hand_in, marked, workers
 from grading import __main__ as command
 from grading import course
 from grading.course import Order, grade
 from grading.marking import distribute
 from grading.problem_set import problem_sets
+from grading.release import worked
 from grading.sandbox import sandbox
 from tests.book.notebooks import ROOT
 from tests.grading.small_class import FULL, TINY, Class, assert_row
@@ -222,6 +223,13 @@ def test_identity_is_settled_by_a_person_and_everything_is_marked_again_if_asked
     assert few.recorded() == few.students
 
 
+def workers(process: psutil.Process) -> list[psutil.Process]:
+    """Return the workers of a process that grades: its forks, which are called as it is."""
+    with suppress(psutil.NoSuchProcess):
+        return [each for each in process.children() if each.cmdline() == process.cmdline()]
+    return []
+
+
 def until(is_so: Callable[[], bool], seconds: float = 60.0) -> None:
     """Wait until something is the case; however long, the test fails if it never is."""
     end = time.monotonic() + seconds
@@ -290,11 +298,15 @@ def test_a_worker_that_is_killed_costs_nobody_a_mark(tmp_path: Path) -> None:
 @pytest.mark.proof("redteam")
 def test_ctrl_c_says_one_line_and_leaves_nothing_behind(tmp_path: Path) -> None:
     problem_set = next(iter(problem_sets().values()))
-    hand_in(tmp_path / "in", problem_set, 4)
+    for student in ("s1", "s2", "s3", "s4"):
+        path = tmp_path / "in" / student / problem_set.name / f"{problem_set.name}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(worked(problem_set, student))
+    places = ["--submissions", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
     # those who run tests beside each other ignore Ctrl-C, and what they start would, too
     listening = ["env", "--default-signal=INT"]
     running = subprocess.Popen(
-        [*listening, *marked(tmp_path / "in", tmp_path / "out", workers=2)],
+        [*listening, sys.executable, "-m", "grading", "grade", *places, "--workers", "2"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,

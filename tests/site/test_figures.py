@@ -14,8 +14,6 @@ import pytest
 from attnbook import figures
 from attnbook.figures import head
 from attnbook.figures._base import LiveFigure
-from benchmarks import figure_report
-from benchmarks.figures import places, weight
 from tests.site.pages import long_unless_shown
 from tests.site.serving import serving
 from tests.site.test_browser import (
@@ -304,9 +302,6 @@ class TestDataThatComeLate:
     kind = figures.TrainedHead
     figure = f'[data-figure="{kind.module}"]'
 
-    def test_they_leave_the_page_light(self, site: Path) -> None:
-        assert weight(site / PAGES[self.kind], self.kind.module) <= 12_000
-
     @pytest.mark.proof("pages")
     @pytest.mark.parametrize("from_disk", [True, False])
     def test_they_are_asked_for_once_and_when_the_figure_is_near(
@@ -365,12 +360,6 @@ class TestDataThatComeLate:
             assert place.locator("select").first.is_disabled()
             words.evaluate("(words, said) => (words.textContent = said)", said)
             assert place.evaluate(AS_TEXT) == first
-
-
-def test_every_figure_was_measured_on_a_page_that_shows_it(site: Path) -> None:
-    found = {name: path.relative_to(site).as_posix() for name, path in places(site).items()}
-    measured = figure_report.load()["figures"]
-    assert {name: figure["page"] for name, figure in measured.items()} == found
 
 
 @pytest.mark.proof("pages")
