@@ -37,7 +37,7 @@ LIVE_RUN := $(subst $(VENV),$(LIVE)/env,$(RUN))
 LIGHTHOUSE := .lighthouse
 LIGHTHOUSE_PACKAGE := lighthouse@12.8.2
 
-.PHONY: help book live archive pdf downloads slides clip serve lab numbers practice notebooks sweep tables sweep-language \
+.PHONY: help book live archive pdf downloads serve lab numbers practice notebooks sweep tables sweep-language \
 	trained-head bench \
 	bench-site links clean
 
@@ -64,13 +64,6 @@ pdf: book $(VENV)/.browser ## the book as a PDF, and its reference of functions 
 # The archive comes last, so that it holds the PDFs.
 downloads: pdf ## the PDFs and the zip
 	$(RUN) tools/downloads.py
-
-slides: export SLIDES_OUT = $(OUT)
-slides: book ## draw the plots for slides, with their captions: OUT=...
-	@$(RUN) tools/slides.py "$$SLIDES_OUT"
-
-clip: $(VENV)/.browser book ## a clip of 20 seconds for slides, of how training goes: _build/clip/training.webp
-	$(RUN) tools/pictures.py clip
 
 serve: $(VENV)/.book ## preview in the browser that follows your edits
 	$(BIN)/sphinx-autobuild -n --keep-going -c tools/preview --watch attnlib --watch attnbook --watch book --watch _ext \

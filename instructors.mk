@@ -22,7 +22,7 @@ PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: test prove chapter sizes sphinx lint format lock page-picture package-check students question problem-sets grade grade-student grades-export \
+.PHONY: test prove chapter sizes sphinx lint format lock package-check students question problem-sets grade grade-student grades-export \
 	feedback-zips formgrader grade-scheduler grade-worker similarity items
 
 test: $(TEST)/.ready $(LIVE)/.tried ## the tests for each commit, in minutes, the book's own cells included
@@ -63,9 +63,6 @@ sphinx: $(VENV)/.site $(SPHINX)/.ready ## build the site with the newest Sphinx 
 	$(BIN)/jupyter-book config sphinx .
 	$(RUN) tools/plain_sphinx.py
 	$(SPHINX_RUN) -m sphinx -n -W --keep-going -q . _build/sphinx
-
-page-picture: $(VENV)/.browser book ## take the README's picture of the landing page anew: docs/page.png
-	$(RUN) tools/pictures.py page
 
 # What somebody who installs attnlib alone gets.
 package-check: $(PACKAGE)/.ready ## build the package and try it where nothing else is installed

@@ -82,7 +82,6 @@ LEFT_OUT = (
     "tools/run_tests.py",
     "tools/sizes.py",
     "tools/students.py",
-    "tools/swatches.py",
 )
 OWN = "docs/students/"
 PAGES = {".md", ".ipynb"}

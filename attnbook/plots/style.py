@@ -6,7 +6,6 @@ Every series is told apart by more than its color: a line style, a marker or a l
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Sequence, Sized
 from functools import wraps
 from typing import Any
@@ -97,9 +96,6 @@ _SETTINGS = {
     for part, value in (("color", "#777777"), ("labelcolor", "#333333"))
 }
 _WIDTH = 4.6
-ON_SLIDES = "ATTNBOOK_SLIDES"
-"""Where this environment variable is set, panels stand side by side: `make slides` sets it."""
-_LEAST_ON_SLIDES = 4.5
 
 
 def drawn(where: str) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
@@ -114,8 +110,6 @@ def drawn(where: str) -> Callable[[Callable[..., Figure]], Callable[..., Figure]
             with plt.rc_context(_SETTINGS):
                 figure = draw(*args, **kwargs)
                 _turn_upright(figure)
-                if ON_SLIDES in os.environ:
-                    _line_up(figure)
                 for text in figure.findobj(Text):
                     text.set_text(typeset(text.get_text()))
                 return figure
@@ -140,16 +134,6 @@ def _turn_upright(figure: Figure) -> None:
             axes.set_title(axes.get_title(loc="left"), pad=12 + 1.25 * SMALL)
 
 
-def _line_up(figure: Figure) -> None:
-    """Give panels side by side titles at one height, and each the name of its horizontal axis."""
-    *others, last = figure.axes
-    for axes in figure.axes:
-        if axes.get_title(loc="left") and not axes.images:
-            axes.set_title(axes.get_title(loc="left"), pad=12 + 1.25 * SMALL)
-    for axes in others:
-        axes.set_xlabel(axes.get_xlabel() or last.get_xlabel())
-
-
 def typeset(text: str) -> str:
     r"""Set the head width and its root as in formulas.
 
@@ -169,24 +153,11 @@ def distinct(looks: Sequence[Any], series: Sized, name: str) -> Sequence[Any]:
     return looks[: len(series)]
 
 
-def panels(
-    rows: int = 1, *, height: float, sharex: bool = True, **kwargs: Any
-) -> tuple[Figure, list[Axes]]:
+def panels(rows: int = 1, *, height: float, **kwargs: Any) -> tuple[Figure, list[Axes]]:
     """Return a figure of panels for a phone: one above the other, full width."""
-    if ON_SLIDES in os.environ:
-        kwargs.pop("height_ratios", None)
-        return _side_by_side(rows, height=height, sharex=sharex, **kwargs)
     size = {"figsize": (_WIDTH, height), "squeeze": False}
-    figure, axes = plt.subplots(rows, 1, sharex=sharex, **size, **kwargs)
+    figure, axes = plt.subplots(rows, 1, sharex=True, **size, **kwargs)
     return figure, list(axes[:, 0])
-
-
-def _side_by_side(columns: int, *, height: float, **kwargs: Any) -> tuple[Figure, list[Axes]]:
-    """Return a figure of panels for a slide; one alone may have many rows of names."""
-    height = max(height, _LEAST_ON_SLIDES) if columns == 1 else _LEAST_ON_SLIDES
-    width = 2 * height * max(1, columns / 2) ** 0.5
-    figure, axes = plt.subplots(1, columns, figsize=(width, height), squeeze=False, **kwargs)
-    return figure, list(axes[0])
 
 
 def log_ticks(

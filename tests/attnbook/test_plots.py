@@ -45,17 +45,6 @@ def on_page(name: str) -> Iterator[list[Figure]]:
     yield from drawn(name)
 
 
-@pytest.fixture(scope="module")
-def on_slide(name: str) -> Iterator[list[Figure]]:
-    """Give a plot's figures as they are on a slide, drawn once for all tests of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(style.ON_SLIDES, "yes")
-        made = drawn(name)
-        figures = next(made)
-    yield figures
-    assert next(made, None) is None
-
-
 def drawn(name: str) -> Iterator[list[Figure]]:
     """Give the figures that the examples of a function make, and look for what they leave."""
     open_before = set(plt.get_fignums())
@@ -172,20 +161,8 @@ def test_crosses_for_diverged_runs_are_named_where_there_are_some():
     plt.close("all")
 
 
-def test_on_a_slide_a_plot_is_wide_and_its_panels_stand_side_by_side(on_slide: list[Figure]):
-    for figure in on_slide:
-        assert figure.get_figwidth() >= 1.9 * figure.get_figheight()
-        drawn = [axes for axes in figure.axes if axes.axison and axes.has_data()]
-        assert len({round(axes.get_position().y0, 2) for axes in drawn}) == 1
-        for axes in drawn:
-            assert axes.get_xlabel() or in_words(axes.get_xticklabels()), "no label under a panel"
-
-
-@pytest.mark.parametrize("shown", ["on_page", "on_slide"])
-def test_titles_are_short_and_keep_off_what_is_beside_them(
-    name: str, shown: str, request: pytest.FixtureRequest
-):
-    for figure in request.getfixturevalue(shown):
+def test_titles_are_short_and_keep_off_what_is_beside_them(name: str, on_page: list[Figure]):
+    for figure in on_page:
         # Series are named beside them; six programs lie too close together for that.
         assert len(figure.legends) == (name == "time_ratios")
         for axes in figure.axes:

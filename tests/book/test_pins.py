@@ -176,7 +176,7 @@ def test_readers_get_three_extensions_of_jupyterlab(name: str) -> None:
 
 def test_readers_and_tests_have_an_environment_each() -> None:
     """So what only tests install is in no JupyterLab of a reader, nor on a reader's disk."""
-    readers = ("lab", "downloads", "slides", "clip", "serve", "numbers")
+    readers = ("lab", "downloads", "serve", "numbers")
     for targets, own, lists in (
         (("book",), "VENV", {"new/site.txt"}),
         (readers, "VENV", {"new/site.txt", "requirements.txt"}),
