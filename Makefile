@@ -106,8 +106,8 @@ bench: $(BENCH)/.ready ## time attnlib beside PyTorch and JAX; ARGS=--update put
 bench-site: $(VENV)/.browser $(LIGHTHOUSE)/.ready book ## ask Lighthouse and axe about a few pages, or ARGS=...
 	$(RUN) tools/bench_site.py $(ARGS)
 
-links: book ## ask whether the links that leave the built book still lead somewhere
-	$(RUN) tools/links.py _build/html
+links: $(VENV)/.site ## ask whether the links that leave the book still lead somewhere
+	$(BIN)/jupyter-book build --builder linkcheck .
 
 clean: ## remove what was built; the environment stays
 	$(PYTHON) -c "import shutil; shutil.rmtree('_build', ignore_errors=True)"

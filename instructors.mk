@@ -14,15 +14,11 @@ TEST_RUN := $(subst $(VENV),$(TEST),$(RUN))
 GRADING := .venv-grading
 GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 
-# What makes a package of attnlib, pinned like the rest.
-PACKAGE := .venv-package
-PACKAGE_RUN := $(subst $(VENV),$(PACKAGE),$(RUN))
-
 # The book by Sphinx alone, every package as new as can be: no list pins them.
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: test prove chapter sizes sphinx lint format lock package-check students question problem-sets grade grade-student grades-export \
+.PHONY: test prove chapter sizes sphinx lint format lock students question problem-sets grade grade-student grades-export \
 	feedback-zips formgrader grade-scheduler grade-worker similarity items
 
 test: $(TEST)/.ready $(LIVE)/.tried ## the tests for each commit, in minutes, the book's own cells included
@@ -63,10 +59,6 @@ sphinx: $(VENV)/.site $(SPHINX)/.ready ## build the site with the newest Sphinx 
 	$(BIN)/jupyter-book config sphinx .
 	$(RUN) tools/plain_sphinx.py
 	$(SPHINX_RUN) -m sphinx -n -W --keep-going -q . _build/sphinx
-
-# What somebody who installs attnlib alone gets.
-package-check: $(PACKAGE)/.ready ## build the package and try it where nothing else is installed
-	$(PACKAGE_RUN) tools/package_check.py
 
 # What students get who are to run the book, and not to read the solutions of problem sets.
 students: export STUDENTS_OUT = $(OUT)
@@ -147,9 +139,4 @@ $(SPHINX)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(SPHINX)
 	$(SPHINX_RUN) $(INSTALL) "pip>=25.1"
 	$(SPHINX_RUN) $(INSTALL) --group sphinx -e ".[all]"
-	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"
-
-$(PACKAGE)/.ready: requirements-package.txt
-	$(PYTHON) -m venv $(PACKAGE)
-	$(PACKAGE_RUN) $(INSTALL) -r requirements-package.txt
 	@$(PYTHON) -c "import pathlib; pathlib.Path('$@').touch()"

@@ -35,7 +35,7 @@ def imported(source: str) -> Iterator[str]:
 
     Examples
     --------
-    >>> list(imported("import numpy as np, book.model\ndef f():\n    from tools import links"))
+    >>> list(imported("import numpy as np, book.model\ndef f():\n    from tools import sizes"))
     ['numpy', 'book', 'tools']
     """
     for node in ast.walk(ast.parse(source)):

@@ -75,7 +75,6 @@ LEFT_OUT = (
     "tools/example_submissions.py",
     "tools/grading_python.py",
     "tools/imports.py",
-    "tools/package_check.py",
     "tools/question.py",
     "tools/plain_sphinx.py",
     "tools/repository.py",

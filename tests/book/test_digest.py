@@ -95,7 +95,7 @@ def test_comments_run_what_shows_them(copy: Copy) -> None:
         ("attnbook/chapters/gradients.py", {"chapters/04_gradients.ipynb"}),
         ("attnbook/figures/drag_scores.py", {"chapters/03_saturation.ipynb"}),
         ("benchmarks/report.py", {"chapters/benchmarks.ipynb"}),
-        ("tools/links.py", set()),
+        ("tools/sizes.py", set()),
     ],
 )
 def test_a_formula_runs_what_reaches_it(copy: Copy, name: str, notebooks: set[str]) -> None:

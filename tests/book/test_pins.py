@@ -18,7 +18,7 @@ from tests.book.notebooks import ROOT
 ON_BINDER = ".binder/requirements.txt"
 FILES = sorted([ON_BINDER, *(path.name for path in ROOT.glob("requirements*.txt"))])
 # Pins of the benchmark, which `make bench` installs into an environment of its own, and of what
-# makes a package, which `make package-check` does.
+# makes a package, in the workflow of a release.
 APART = "requirements-bench.txt"
 INSTALLED = [name for name in FILES if name not in {APART, "requirements-package.txt"}]
 # Written for people: files that tell a reader which commands to type.

@@ -7,8 +7,8 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from datetime import date
-from email import message_from_string
 from importlib import import_module
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from book.numbers import Notebook, problems
 from tests.book.notebooks import ROOT, notebook
 from tests.conftest import Once
 from tests.programs import install
-from tools import package_check, repository
+from tools import repository
 
 # The headings of Keep a Changelog, in its order, and what a release leaves open.
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Known limits"]
@@ -129,26 +129,22 @@ def test_the_licenses_are_those_of_the_license_file() -> None:
     assert sorted(citation()["license"]) == ["BSD-3-Clause", "CC-BY-4.0"]
 
 
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]]:
-    """Make both distributions of what a clone has; ``make package-check`` also installs them."""
-    clone = tmp_path_factory.mktemp("clone")
-    names = repository.files(new=True)
-    needed = package_check.package_files(names) | package_check.BESIDE | {"MANIFEST.in"}
-    repository.copy(needed, clone)
-    program = "from setuptools import build_meta as b; b.build_sdist('d'); b.build_wheel('d')"
-    subprocess.run([sys.executable, "-c", program], cwd=clone, capture_output=True, check=True)
-    (archive,), (wheel,) = (clone / "d").glob("*.tar.gz"), (clone / "d").glob("*.whl")
-    return archive, wheel, names
-
-
-def test_the_distributions_hold_the_package_and_nothing_else(
-    packed: tuple[Path, Path, list[str]],
-) -> None:
-    archive, wheel, names = packed
-    assert package_check.source_problems(archive, names, attnlib.__version__) == []
-    assert package_check.wheel_problems(wheel, names, attnlib.__version__) == []
-    assert package_check.stated_version() == attnlib.__version__
+def test_the_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
+    names = {
+        name
+        for name in repository.files(new=True)
+        if name.startswith(("attnbook/", "attnlib/", "data/"))
+    }
+    beside = {"LICENSE", "MANIFEST.in", "docs/package.md", "pyproject.toml"}
+    repository.copy(names | beside, tmp_path)
+    program = "from setuptools import build_meta; build_meta.build_wheel('made')"
+    command = [sys.executable, "-c", program]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    (wheel,) = (tmp_path / "made").glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        held = {name for name in file.namelist() if ".dist-info/" not in name}
+    # where setuptools puts the tables, as pyproject.toml says
+    assert held == {re.sub("^data/", "attnbook/_data/", name) for name in names}
 
 
 def test_the_data_that_the_packages_name_are_there() -> None:
@@ -172,51 +168,8 @@ def test_the_page_of_the_package_names_a_command_that_works() -> None:
     page = (ROOT / "docs" / "package.md").read_text(encoding="utf-8")
     commands = re.findall(r"pip install (\S+)", page)
     assert commands == [".", '".[all]"']
-    addressed = package_check.with_address(page, "https://example.org/book")
-    source = "@ git+https://example.org/book"
-    commands = re.findall(r'pip install "(.+?)"', addressed)
-    assert commands == [f"attnlib {source}", f"attnlib[all] {source}"]
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("chapters/*.*")):
         assert not re.search(r'pip install "?attnlib', path.read_text(encoding="utf-8")), path
-
-
-def test_what_the_distributions_lack_or_have_too_much_is_noticed(
-    packed: tuple[Path, Path, list[str]],
-) -> None:
-    archive, wheel, names = packed
-    new, version = "attnlib/new.js", attnlib.__version__
-    fewer = [name for name in names if name != "attnlib/softmax.py"]
-    looks = package_check.source_problems, package_check.wheel_problems
-    for look, file in zip(looks, (archive, wheel), strict=True):
-        lacking = look(file, [*names, new], version)
-        assert [problem.split()[-1] for problem in lacking] == [new]
-        surplus = look(file, fewer, version)
-        assert surplus
-        assert all("holds attnlib/" in problem for problem in surplus)
-    assert "Version is 1.0.0" in package_check.metadata_problems(
-        message_from_string("Version: 1.0.0"), "2.0.0"
-    )
-
-
-METADATA = """Name: attnlib
-Version: 1.0.0
-License-Expression: BSD-3-Clause
-Requires-Python: >=3.11
-Description-Content-Type: text/markdown
-Summary: S
-Author: A
-Keywords: k
-Requires-Dist: numpy>=2.0
-Provides-Extra: all
-Requires-Dist: scipy; extra == "all"
-"""
-
-
-def test_a_known_repository_is_linked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REPOSITORY_URL", "https://example.org/some/book")
-    linked = METADATA + "Project-URL: Repository, https://example.org/some/book\n"
-    assert package_check.metadata_problems(message_from_string(linked), "1.0.0") == []
-    assert len(package_check.metadata_problems(message_from_string(METADATA), "1.0.0")) == 1
 
 
 def test_the_page_of_the_package_stands_alone_and_its_examples_run() -> None:
@@ -231,25 +184,6 @@ def test_the_page_of_the_package_stands_alone_and_its_examples_run() -> None:
         owner, _, rest = name.partition(".")
         found = import_module(name) if rest else getattr(attnlib, owner)
         assert found is not None
-
-
-def test_complete_metadata_pass() -> None:
-    assert package_check.metadata_problems(message_from_string(METADATA), "1.0.0") == []
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("BSD-3-Clause", "MIT"),
-        ("Summary: S\n", ""),
-        ('; extra == "all"', ""),
-        ("Provides-Extra: all", "Provides-Extra: all\nProvides-Extra: test"),
-        ("Keywords: k", "Keywords: k\nProject-URL: Home, https://example.org"),
-    ],
-)
-def test_other_metadata_are_reported(old: str, new: str) -> None:
-    changed = METADATA.replace(old, new)
-    assert len(package_check.metadata_problems(message_from_string(changed), "1.0.0")) == 1
 
 
 @pytest.mark.proof("citation")
