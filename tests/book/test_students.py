@@ -2,29 +2,66 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from book.model import Book
+from book.markdown import blocks, roles, titled
+from book.model import Book, BookError
+from book.reading import ORIGINAL
 from tests.book.building import run
 from tests.book.notebooks import BOOK, ROOT, notebook
 from tests.book.test_pins import make_help, make_targets, makefile, promised_targets
 from tests.book.test_workflows import calls, parsed, problems
 from tools import practice, reader, students
 
+FILE = re.compile(r"\]\((?!https?:|#|mailto:|data:|attachment:)([^)\s#]+)")
 SECRET = re.compile(r"### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)\s*### END \1", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a copy of this repository."""
+    """Return the folder of a copy of the last commit."""
     folder = tmp_path_factory.mktemp("given") / "copy"
     assert students.main([str(folder)]) == 0
     return folder
+
+
+def target(page: str, to: str) -> str:
+    """Return the name of a document, without its suffix, that a page of some name links."""
+    return to[1:] if to[0] == "/" else posixpath.normpath(f"{posixpath.dirname(page) or '.'}/{to}")
+
+
+def texts(path: Path) -> list[str]:
+    """Return the texts of a page or a notebook."""
+    if path.suffix == ".md":
+        return [path.read_text(encoding="utf-8")]
+    cells = nbformat.read(path, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "markdown"]
+
+
+def dangling(folder: Path) -> Iterator[str]:
+    """Name what a copy links and does not have."""
+    try:
+        documents = {page.name for page in Book(folder).pages}
+    except BookError as error:
+        yield str(error)
+        return
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in {".md", ".ipynb"}):
+        if path.parent.name == ORIGINAL:  # where nobody reads
+            continue
+        name = path.relative_to(folder).as_posix()
+        for text in texts(path):
+            linked = [titled(one.content)[1] for one in roles(text, deep=True) if one.name == "doc"]
+            yield from (f"{name}: {to}" for to in linked if target(name, to) not in documents)
+            included = [block.title for block in blocks(text) if block.kind == "include"]
+            files = [*included, *FILE.findall(text)]
+            yield from (f"{name}: {to}" for to in files if not (path.parent / to).is_file())
 
 
 def names(folder: Path) -> set[str]:
@@ -61,9 +98,7 @@ def test_the_copy_has_no_file_of_a_problem_set_or_of_the_grader(copy: Path) -> N
     left = names(copy)
     assert {"Makefile", "chapters/01_puzzle.ipynb", "attnlib/softmax.py"} <= left
     assert [name for name in left if re.match(r"grading|tests|\.git/", name)] == []
-    assert [
-        name for name in left if re.search(r"problem_set|grading(?!_report\.py|\.json)", name)
-    ] == []
+    assert [name for name in left if re.search(r"problem_set|grading", name)] == []
 
 
 def test_no_file_of_the_copy_holds_a_solution_or_a_hidden_check(copy: Path) -> None:
@@ -81,11 +116,11 @@ def test_a_solution_that_is_left_is_found(tmp_path: Path) -> None:
 
 
 def test_every_link_of_the_copy_leads_to_something_in_it(copy: Path) -> None:
-    assert list(students.dangling(copy)) == []
+    assert list(dangling(copy)) == []
     left_out = {page.name for page in BOOK.pages} - {page.name for page in Book(copy).pages}
     wanted = {"chapters/instructors", "chapters/grading"}
-    assert left_out == wanted, "the copy has only pages that git knows: git add what is new"
-    assert "*For instructors* (not in this copy)" in (copy / "index.ipynb").read_text("utf-8")
+    assert left_out == wanted, "the copy has only pages of the last commit: commit what is new"
+    assert "*instructors* (not in this copy)" in (copy / "index.ipynb").read_text("utf-8")
 
 
 def test_the_notebooks_that_the_copy_makes_lead_only_to_what_is_in_it(
@@ -95,7 +130,7 @@ def test_the_notebooks_that_the_copy_makes_lead_only_to_what_is_in_it(
     shutil.copytree(copy, made)
     assert (reader.main(made), practice.main(made)) == (0, 0)
     assert {"notebooks/01_puzzle.ipynb", "practice/01_puzzle.ipynb"} <= names(made)
-    assert list(students.dangling(made)) == []
+    assert list(dangling(made)) == []
 
 
 @pytest.mark.parametrize(
@@ -113,13 +148,13 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, name: str, text: str
     (tmp_path / "chapters").mkdir()
     (tmp_path / "_toc.yml").write_text("root: index\n", encoding="utf-8")
     nbformat.write(notebook("{doc}`index`"), tmp_path / "index.ipynb")
-    assert list(students.dangling(tmp_path)) == []
+    assert list(dangling(tmp_path)) == []
     if name == "index.ipynb":
         nbformat.write(notebook("{doc}`index`", f":::{{note}}\n{text}\n:::"), tmp_path / name)
     else:
         with (tmp_path / name).open("a", encoding="utf-8") as file:
             file.write(f"\n{text}\n")
-    assert len(list(students.dangling(tmp_path))) == 1
+    assert len(list(dangling(tmp_path))) == 1
 
 
 def test_the_commands_of_the_copy_exist_and_have_what_they_call(copy: Path) -> None:
@@ -150,48 +185,23 @@ def test_the_workflow_of_the_copy_builds_and_publishes(copy: Path) -> None:
     assert [calls("book.yml", job) for job in caller["jobs"].values()] == [True]
 
 
-def test_the_copy_has_files_of_its_own_and_no_part_of_another(copy: Path) -> None:
-    """What differs from the repository are the table of contents and links to what is left out."""
-    own = {name for name in students.tracked(ROOT) if name.startswith(students.OWN)}
-    given = {name.removeprefix(students.OWN) for name in own}
-    assert given == {"README.md", ".github/workflows/publish.yml"}
-    assert "This is a copy for students" in (copy / "README.md").read_text(encoding="utf-8")
-    changed = {
-        name
-        for name in names(copy) - given
-        if (copy / name).read_bytes() != (ROOT / name).read_bytes()
-    }
-    assert {"_toc.yml", "index.ipynb"} <= changed
-    for name in changed - {"_toc.yml"}:
-        before, after = ((folder / name).read_text("utf-8") for folder in (ROOT, copy))
-        pairs = list(zip(before.splitlines(), after.splitlines(), strict=True))
-        assert all("{doc}" in old or "{ref}" in old for old, new in pairs if old != new)
-
-
-def test_every_name_in_the_lists_is_one_of_the_repository() -> None:
-    known = students.tracked(ROOT)
-    listed = (*students.KEPT, *students.LEFT_OUT)
-    unknown = [
-        place for place in listed if not any(students.within(name, (place,)) for name in known)
-    ]
-    assert unknown == []
-
-
 def test_what_nobody_decided_on_stays_out() -> None:
-    assert students.chosen(["exam/answers.md", "attnlib/a.py", "attnlibs/b.py"]) == ["attnlib/a.py"]
+    asked = {"exam": "set", "attnlib": "unset", "attnlibs": "set", "new.md": "set"}
+    asked |= {".github/workflows/new.yml": "set"}
+    said = run("git", "check-attr", "export-ignore", *asked, cwd=ROOT)
+    assert dict(re.findall(r"^(\S+): export-ignore: (\w+)$", said, re.MULTILINE)) == asked
 
 
 def test_a_folder_that_is_not_empty_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    assert students.main([str(tmp_path)]) == 1
-    assert "not an empty folder" in capsys.readouterr().err
+    assert students.main([str(tmp_path)]) == students.main([""]) == 1
+    assert "a new or an empty folder" in capsys.readouterr().err
     assert names(tmp_path) == {"mine.txt"}
 
 
-def test_a_folder_that_git_does_not_know_cannot_be_copied(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert students.main([str(tmp_path / "copy")], root=tmp_path / "nowhere") == 1
-    assert "git has to say" in capsys.readouterr().err
+def test_the_copy_has_files_of_its_own(copy: Path) -> None:
+    given = {"README.md", ".github/workflows/publish.yml"}
+    assert names(ROOT / "docs" / "students") == given
+    assert "This is a copy for students" in (copy / "README.md").read_text(encoding="utf-8")
