@@ -47,7 +47,7 @@ STYLE = Path(__file__).with_name("pdf.css")
 # print once more what the text says.
 NOT_PRINTED = (
     "script, noscript, template, button, input, select, textarea, .headerlink, .pst-js-only, "
-    ".progress-note, .my-progress, .recall-note, .recall-note + p, .edition-on-paper, .tag_prose, "
+    ".progress-note, .my-progress, .recall-note, .edition-on-paper, .tag_prose, "
     "nav, .figure-controls, [hidden]"
 )
 REFERENCES = ("aria-labelledby", "aria-describedby", "aria-controls", "for", "headers")

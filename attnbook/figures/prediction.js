@@ -119,10 +119,7 @@ function render({ model, el }) {
     }
     const [outcome, words] = judge(content, model.get("answer"));
     if (outcome === "ask") say(outcome, words, "");
-    else {
-      save(model, { committed: true });
-      form.dispatchEvent(new CustomEvent("predicted", { bubbles: true, detail: outcome }));
-    }
+    else save(model, { committed: true });
   };
   form.addEventListener("input", () => save(model, { answer: read(controls) }));
   form.addEventListener("submit", submitted);

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from _ext import citation, feed
-from _ext.memory import DECK
+from _ext.recall import DECK
 from tests.book.notebooks import ROOT
 from tests.conftest import Once
 from tests.engines.drivers import HEIGHT
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proof("engines")
 
 CHECKERS = Path(__file__).resolve().parent / "checkers"
-ADDRESS = "https://example.org/book/"
 
 # What the Nu checker does not know yet, though it is in a standard and browsers have it.
 TOO_NEW = {
@@ -146,21 +144,17 @@ def test_the_second_engine_is_asked(browser: Browser, modules: Path, tmp_path: P
 
 @pytest.fixture(scope="module")
 def told(once: Once, site: Path) -> dict[str, Any]:
-    """Let Anki, feedparser and cffconvert read what is made for them."""
+    """Let Anki and cffconvert read what is made for them."""
 
     def ask_clients(folder: Path) -> Any:
         subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
         python = str(folder / "venv" / "bin" / "python")
         install = ["-m", "pip", "install", "-q", "-r", str(CHECKERS / "requirements.txt")]
         subprocess.run([python, *install], check=True)
-        releases = feed.releases(feed.SOURCE.read_text(encoding="utf-8"))
-        page = f"{ADDRESS}chapters/changelog.html"
-        atom = feed.atom(ADDRESS, page, citation.record(), releases)
-        (folder / "feed.xml").write_text(atom, encoding="utf-8")
         done = subprocess.run(
             [
                 *(python, str(CHECKERS / "clients.py")),
-                *map(str, (site / DECK, folder / "feed.xml", ROOT / "CITATION.cff")),
+                *map(str, (site / DECK, ROOT / "CITATION.cff")),
             ],
             capture_output=True,
             text=True,
@@ -178,17 +172,6 @@ def test_anki_takes_every_card_with_its_chapter(told: dict[str, Any], site: Path
     assert told["left out"] == 0
     assert sorted(told["cards"]) == sorted(
         [front, back, tags.split()] for front, back, tags in cards
-    )
-
-
-def test_a_program_for_feeds_reads_each_release(told: dict[str, Any]) -> None:
-    assert told["feed"] == ""
-    releases = feed.releases(feed.SOURCE.read_text(encoding="utf-8"))
-    assert [title for title, _, _ in told["entries"]] == [
-        f"Version {one.version}" for one in releases
-    ]
-    assert all(
-        link.startswith(f"{ADDRESS}chapters/changelog.html#") for _, link, _ in told["entries"]
     )
 
 

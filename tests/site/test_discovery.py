@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 import textwrap
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 REPOSITORY = "https://github.com/Somebody/some-book"
 ADDRESS = "https://somebody.github.io/some-book/"
-ATOM = "{http://www.w3.org/2005/Atom}"
 ABOUT = "What this page of a small book is about."
 CONTENT = [f"{page}.html" for page in PAGES]
 ALL = [*CONTENT, *(f"{name}.html" for name in metadata.GENERATED)]
@@ -232,71 +230,6 @@ def test_each_page_can_be_collected(site: Path, name: str) -> None:
         "citation_keywords": record["keywords"],
         **({} if name == "index.html" else {"citation_inbook_title": [book]}),
     }
-
-
-@pytest.fixture(scope="module")
-def feed(published: Path) -> ET.Element:
-    """Return the feed of releases."""
-    return ET.parse(published / "feed.xml").getroot()  # noqa: S314 - written by this test's build
-
-
-def test_the_feed_has_what_atom_asks_for(feed: ET.Element) -> None:
-    """RFC 4287: 4.1.1 for the feed, 4.1.2 for an entry, 3.3 for moments."""
-    assert feed.tag == f"{ATOM}feed"
-    entries = feed.findall(f"{ATOM}entry")
-    for part in (feed, *entries):
-        for name in ("id", "title", "updated"):
-            (found,) = part.findall(f"{ATOM}{name}")
-            assert found.text
-        assert urlsplit(part.findtext(f"{ATOM}id")).scheme == "https"
-        moment = datetime.fromisoformat(part.findtext(f"{ATOM}updated"))
-        assert moment.tzinfo is not None
-    assert feed.findtext(f"{ATOM}author/{ATOM}name") == "The attnlib maintainers"
-    links = {one.get("rel"): one.get("href") for one in feed.findall(f"{ATOM}link")}
-    assert links == {"self": f"{ADDRESS}feed.xml", "alternate": f"{ADDRESS}chapters/changelog.html"}
-    names = [one.findtext(f"{ATOM}id") for one in entries]
-    assert len(set(names)) == len(names) > 0
-    assert feed.findtext(f"{ATOM}updated") == max(one.findtext(f"{ATOM}updated") for one in entries)
-
-
-def test_the_feed_tells_of_each_release_and_of_nothing_else(feed: ET.Element) -> None:
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    heads = re.findall(r"^## \[(\d.*?)\] - (.*)$", changelog, re.MULTILINE)
-    entries = feed.findall(f"{ATOM}entry")
-    said = [(one.findtext(f"{ATOM}title"), one.findtext(f"{ATOM}updated")[:10]) for one in entries]
-    assert said == [(f"Version {version}", day) for version, day in heads]
-    first = entries[-1].find(f"{ATOM}content")
-    assert first.get("type") == "html"
-    content = BeautifulSoup(first.text, "html.parser")
-    own = changelog.partition("## [1.0.0]")[2]
-    assert [title.get_text() for title in content.find_all("h3")] == re.findall(
-        r"^### (.*)$", own, re.MULTILINE
-    )
-    assert len(content.find_all("li")) == len(re.findall(r"^- ", own, re.MULTILINE))
-    assert all(pages.is_foreign(str(link["href"])) for link in content.find_all("a"))
-
-
-def test_an_entry_leads_to_its_part_of_the_changelog(feed: ET.Element, published: Path) -> None:
-    for entry in feed.findall(f"{ATOM}entry"):
-        address = entry.find(f"{ATOM}link").get("href")
-        assert address == entry.findtext(f"{ATOM}id")
-        path, _, fragment = address.removeprefix(ADDRESS).partition("#")
-        section = pages.parse(published / path).find(id=fragment).find_parent("section")
-        assert section.h2.get_text().startswith(f"[{fragment.removeprefix('release-')}]")
-
-
-@pytest.mark.parametrize("name", [*SMALL_PAGES, "404.html"])
-def test_a_published_page_names_the_feed(published: Path, name: str) -> None:
-    (link,) = pages.parse(published / name).select('link[type="application/atom+xml"]')
-    assert link["rel"] == ["alternate"]
-    assert pages.resolves(
-        str(link["href"]).removeprefix("/some-book/"), published / name, published
-    )
-
-
-def test_without_an_address_there_is_no_feed(site: Path) -> None:
-    assert not (site / "feed.xml").exists()
-    assert not pages.parse(site / "index.html").select('link[type="application/atom+xml"]')
 
 
 def test_a_published_list_and_its_pages_name_their_addresses(published: Path) -> None:

@@ -25,7 +25,7 @@ FORMULAS = {"math_inline", "math_block", "math_inline_double"}
 # what the page has for use on it, and what a program draws
 FURNITURE = (
     "script, style, template, svg, button, .headerlink, .chapter-head, .launch-buttons, .places, "
-    ".recall-note, .recall-note + p, .edition-on-paper, .all-lines, .edit-run, .visually-hidden, "
+    ".recall-note, .edition-on-paper, .edit-run, .visually-hidden, "
     ".live-figure, .chapter-facts, .expanded, .progress-note, .eqno, .label, .colon"
 )
 

@@ -1,6 +1,6 @@
-"""Read a deck, a feed and a citation as the programs do that are made for it; prints JSON.
+"""Read a deck and a citation as the programs do that are made for it; prints JSON.
 
-``python clients.py deck.txt feed.xml CITATION.cff`` in an environment of ``requirements.txt``.
+``python clients.py deck.txt CITATION.cff`` in an environment of ``requirements.txt``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import feedparser
 from anki.collection import Collection, ImportCsvRequest
 
-deck, feed, citation = sys.argv[1:]
+deck, citation = sys.argv[1:]
 with tempfile.TemporaryDirectory() as folder:
     collection = Collection(str(Path(folder) / "collection.anki2"))
     told = collection.get_csv_metadata(path=deck, delimiter=None)
@@ -22,7 +21,6 @@ with tempfile.TemporaryDirectory() as folder:
     notes = [collection.get_note(note) for note in collection.find_notes("")]
     cards = [[*note.fields, note.tags] for note in notes]
     collection.close()
-read = feedparser.parse(feed)
 valid = subprocess.run(
     [str(Path(sys.executable).with_name("cffconvert")), "--validate", "-i", citation],
     capture_output=True,
@@ -35,8 +33,6 @@ print(
             "cards": cards,
             "new": len(log.new),
             "left out": len(log.duplicate) + len(log.conflicting) + len(log.empty_first_field),
-            "feed": str(read.get("bozo_exception", "")),
-            "entries": [[entry.title, entry.link, entry.updated] for entry in read.entries],
             "citation": valid.stdout + valid.stderr,
         }
     )

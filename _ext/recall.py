@@ -1,8 +1,6 @@
-"""Let readers recall a chapter, at its end and again after days, and count their predictions.
+"""Write the review questions of all chapters into one file that Anki imports.
 
-``memory.js`` says below the review questions of a chapter how many predictions were right, and on
-the landing page which questions are due. All of it stays in the reader's browser. The build also
-writes the questions into one file that Anki imports.
+Below the questions of each chapter is a link to it.
 """
 
 from __future__ import annotations
@@ -24,11 +22,7 @@ if TYPE_CHECKING:
     from sphinx.builders import Builder
 
 DECK = "_static/review-questions.txt"
-NOTE = (
-    '<p class="recall-note">Say whether you knew it, and the landing '
-    'page offers the question again after some days.</p><p><a href="{deck}" download>All review '
-    "questions for Anki</a></p>"
-)
+NOTE = '<p class="recall-note"><a href="{deck}" download>All review questions for Anki</a></p>'
 
 
 def field(text: str) -> str:
@@ -62,7 +56,7 @@ def write_deck(app: Sphinx, builder: Builder) -> None:
 
 
 def add_note(_app: Sphinx, document: nodes.document, page: str) -> None:
-    """Say below the review questions how they come again."""
+    """Link the file below the review questions."""
     for section in document.findall(nodes.section):
         if "recall" in section["ids"]:
             note = NOTE.format(deck="../" * page.count("/") + DECK)
