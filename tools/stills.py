@@ -44,12 +44,10 @@ WIDTH = 704
 HEIGHTS = {
     "drag_scores": 376,
     "freezing_map": 584,
-    "gradient_quantiles": 440,
     "head": 592,
     "head exponential": 640,
     "head gradient": 808,
     "head sum": 688,
-    "initializers": 544,
     "jacobian": 456,
     "models_table": 640,  # the first rows
     "online_softmax": 616,

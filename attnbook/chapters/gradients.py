@@ -74,6 +74,17 @@ def on_keys_of_one(d_k: int, n: int, count: int) -> np.ndarray:
     return _arms(sample_key_gradients, [47, 1], d_k, n, count)
 
 
+def key_statistics(d_k: int, n: int, count: int) -> np.ndarray:
+    """Describe `on_keys_of_one` in five numbers for each arm, shape (2, 5).
+
+    Of all keys: the quantiles 10%, 50% and 90%. Over the seeds: the mean, with its standard error.
+    """
+    both = on_keys_of_one(d_k, n, count)
+    quantiles = gradient_statistics(both.reshape(len(ARMS), -1), [0.1, 0.5, 0.9]).quantiles
+    means = [mean_and_error(arm.mean(axis=-1)) for arm in both]
+    return np.column_stack([quantiles.T, means])
+
+
 def on_keys(d_k: int, n: int, queries: int, count: int) -> np.ndarray:
     """Draw what n keys receive from all queries together, `count` layers for each seed.
 

@@ -10,9 +10,7 @@ with extra():
     from attnbook.figures.ask import Ask
     from attnbook.figures.drag_scores import DragScores
     from attnbook.figures.freezing_map import FreezingMap
-    from attnbook.figures.gradient_quantiles import GradientQuantiles
     from attnbook.figures.head import Head
-    from attnbook.figures.initializers import Initializers
     from attnbook.figures.jacobian import JacobianFigure
     from attnbook.figures.models_table import ModelsTable
     from attnbook.figures.online_softmax import OnlineSoftmax
@@ -28,9 +26,7 @@ __all__ = [
     "DragScores",
     "Estimate",
     "FreezingMap",
-    "GradientQuantiles",
     "Head",
-    "Initializers",
     "JacobianFigure",
     "ModelsTable",
     "OnlineSoftmax",

@@ -25,7 +25,6 @@ from attnbook.figures import _svg as svg
 
 HERE = Path(__file__).parent
 COMMENT = re.compile(r"^\s*(?://[^\n]*|/\*(?:(?!\*/).)*\*/)$", re.DOTALL | re.MULTILINE)
-NOTES = ("about", "command", "versions")
 ONE_NUMBER = (
     "Please write one number, such as 0.5, 1/2, 3e6, 8√2 or sqrt(128)/2, without commas for "
     "thousands."
@@ -60,23 +59,8 @@ def shared_source() -> str:
 
 @cache
 def own_source(name: str) -> str:
-    """Return a figure's own part of its ES module, behind its table if it has one."""
-    data, drawing = HERE / f"{name}.json", lean((HERE / f"{name}.js").read_text("utf-8"))
-    if not data.exists():
-        return drawing
-    return f"const table = {compact(data.read_text('utf-8'))};\n{drawing}"
-
-
-def compact(data: str) -> str:
-    """Return a table as short JSON, without the notes on where it comes from.
-
-    Examples
-    --------
-    >>> compact('{"command": "python tools/table.py", "widths": [1, 2]}')
-    '{"widths":[1,2]}'
-    """
-    table = {key: value for key, value in json.loads(data).items() if key not in NOTES}
-    return json.dumps(table, separators=(",", ":"), ensure_ascii=False)
+    """Return a figure's own part of its ES module."""
+    return lean((HERE / f"{name}.js").read_text("utf-8"))
 
 
 @cache

@@ -58,16 +58,6 @@ const levelBar = (left, top, wide, thick) =>
 const square = (x, y, side) =>
   levelBar(x - Math.abs(side) / 2, y - side / 2, Math.abs(side), side);
 
-/** Bars side by side, as high as their weights, and seen however small these are. */
-function weightBars(weights, wide, high) {
-  const room = wide / weights.length;
-  const width = room * (weights.length <= 64 ? 0.8 : 1);
-  return weights
-    .map((p, place) =>
-      bar(room * (place + 0.5) - width / 2, high, width, Math.max(high * p, 1.5)))
-    .join("");
-}
-
 /** Put the name of a line or a bar at its place in percent. */
 const putName = (name, left, top) =>
   put(name, "style", `left:${number(left)}%;top:${number(top)}%`);

@@ -6,8 +6,6 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 ARMS = ("undivided", "divided")
 """The classes of what is drawn without the division and with it, in this order."""
 SHARE_TICKS = ("1", "0.75", "0.5", "0.25", "0")
@@ -120,34 +118,6 @@ def bar(left: float, foot: float, wide: float, high: float) -> str:
 def level_bar(left: float, top: float, wide: float, thick: float) -> str:
     """Return the outline of a bar that lies."""
     return f"M{number(left)} {number(top)}h{number(wide)}v{number(thick)}h{number(-wide)}z"
-
-
-def weight_bars(weights: np.ndarray, wide: int, high: int) -> str:
-    """Return the outlines of bars side by side, as high as their weights.
-
-    Examples
-    --------
-    >>> weight_bars(np.array([0.5, 1.0]), 100, 50)
-    'M5 50v-25h40v25zM55 50v-50h40v50z'
-    """
-    room = wide / len(weights)
-    width = room * (0.8 if len(weights) <= 64 else 1)
-    return "".join(
-        bar(room * (place + 0.5) - width / 2, high, width, max(high * weight, LEAST))
-        for place, weight in enumerate(weights)
-    )
-
-
-def weight_row(weights: np.ndarray, wide: int, high: int, between: str = "") -> str:
-    """Return such bars with the even share as a line, and the axes."""
-    even = number(high * (1 - 1 / len(weights)))
-    bars = path("bars", weight_bars(weights, wide, high))
-    return f"{bars}{between}{axes(wide, high)}{path('even', f'M0 {even}H{wide}')}"
-
-
-def even_share(n_keys: int) -> str:
-    """Return the name of that line, at its right end."""
-    return name("above", "even share", 100, 100 - 100 / n_keys)
 
 
 def square(x: float, y: float, side: float) -> str:

@@ -12,6 +12,7 @@ with extra():
         gradient_quantiles,
         jacobian_norms,
         jacobians,
+        key_gradients,
         key_shares,
         median_ratios,
     )
@@ -55,6 +56,7 @@ __all__ = [
     "growing_lengths",
     "jacobian_norms",
     "jacobians",
+    "key_gradients",
     "key_shares",
     "language_curves",
     "learning_curves",

@@ -127,6 +127,42 @@ def gradient_quantiles(widths: Sequence[int], scaled: np.ndarray, unscaled: np.n
 
 
 @style.drawn("in the chapter on gradients")
+def key_gradients(widths: Sequence[int], scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
+    """Draw how long the gradient on one key is, against head width, with and without division.
+
+    Parameters
+    ----------
+    widths : sequence of int, length n_widths
+        Head widths d_k.
+    scaled, unscaled : numpy.ndarray, shape (n_widths, 4)
+        The 10 %, 50 % and 90 % quantiles over keys, and the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnbook import plots
+    >>> values = np.array([[1e-5, 1e-4, 1e-3, 1e-3], [1e-16, 1e-11, 1e-6, 1e-3]])
+    >>> figure = plots.key_gradients([4, 64], 2 * values, values)
+    """
+    figure, (axes,) = style.panels(height=4.6)
+    for arm, rows in style.arms(unscaled, scaled):
+        *quantiles, mean = rows.T
+        style.band(axes, widths, quantiles, arm)
+        axes.plot(widths, mean, **(arm | {"linestyle": ":"}))
+    axes.set(yscale="log", ylim=(1e-12, 1))
+    style.log_ticks(axes, widths)
+    axes.set(xlabel="head width dₖ", ylabel="length of the gradient")
+    place = widths[-1], unscaled[-1, 3]
+    style.name(axes, "not divided, mean", style.UNSCALED, place, (0, 12), ha="right")
+    place = widths[-1], scaled[-1, 1]
+    style.name(axes, "divided, both", style.SCALED, place, (0, -34), ha="right")
+    at = int(np.flatnonzero(unscaled[:, 1] > 1e-12)[-1])
+    place = widths[at], unscaled[at, 1]
+    style.name(axes, "not divided,\nmedian", style.UNSCALED, place, (-6, -6), ha="right", va="top")
+    return figure
+
+
+@style.drawn("in the chapter on gradients")
 def key_shares(scaled: np.ndarray, unscaled: np.ndarray) -> Figure:
     """Draw the share of a row's gradient that each key receives, largest first.
 

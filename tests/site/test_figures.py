@@ -48,13 +48,11 @@ PAGES = {
     figures.DragScores: "chapters/03_saturation.html",
     figures.FreezingMap: "chapters/03_saturation.html",
     head_of("exponential"): "chapters/03_saturation.html",
-    figures.GradientQuantiles: "chapters/04_gradients.html",
     head_of("gradient", draw=41): "chapters/04_gradients.html",
     figures.JacobianFigure: "chapters/04_gradients.html",
     head_of("divisor"): "chapters/05_divisor.html",
     figures.SubtractOrDivide: "chapters/05_divisor.html",
     head_of("start"): "chapters/06_initialization.html",
-    figures.Initializers: "chapters/06_initialization.html",
     figures.OnlineSoftmax: "chapters/07_implementation.html",
     figures.TrainingPlayer: "chapters/08_training.html",
     head_of("temperature"): "chapters/09_temperature.html",
@@ -82,7 +80,7 @@ SAME = r"""(ours, theirs) => {
 DESCRIBE = """(root) =>
   [...root.querySelectorAll("svg, svg *, .figure-words, .value, .figure-axis")]
   .concat([...root.querySelectorAll(
-    ".figure-keys *, .figure-names *, .figure-rules *, .figure-ticks *, .trained *, .switch span," +
+    ".figure-keys *, .figure-names *, .figure-ticks *, .trained *, .switch span," +
     ".figure-upright span")],
     [...root.querySelectorAll(".one-head :not(input)")])
   .map((node) => [node.tagName.toLowerCase(),

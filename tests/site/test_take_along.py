@@ -168,13 +168,13 @@ class TestTheAddress:
     def test_of_a_figure_far_down_leads_there_unless_it_names_a_place(
         self, page: Page, address: str
     ) -> None:
-        top = "document.querySelector('[data-figure=gradient_quantiles]').getBoundingClientRect().y"
-        page.goto(f"{address}/{LONG}?gradient_quantiles=n_keys:64")
+        top = "document.querySelector('[data-figure=jacobian]').getBoundingClientRect().y"
+        page.goto(f"{address}/{LONG}?jacobian=factor:8")
         page.evaluate(NEXT_FRAME)
         assert 0 <= page.evaluate(top) < 200
-        assert state(page, "gradient_quantiles")["n_keys"] == 64
+        assert state(page, "jacobian")["factor"] == 8
         page.goto("about:blank")
-        page.goto(f"{address}/{LONG}?gradient_quantiles=n_keys:64#takeaways")
+        page.goto(f"{address}/{LONG}?jacobian=factor:8#takeaways")
         page.evaluate(NEXT_FRAME)
         place = "document.querySelector('#takeaways').getBoundingClientRect().y"
         assert 0 <= page.evaluate(place) < 200
