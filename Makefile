@@ -37,7 +37,7 @@ LIVE_RUN := $(subst $(VENV),$(LIVE)/env,$(RUN))
 LIGHTHOUSE := .lighthouse
 LIGHTHOUSE_PACKAGE := lighthouse@12.8.2
 
-.PHONY: help book live archive pdf downloads serve lab numbers practice notebooks sweep tables sweep-language \
+.PHONY: help book live archive pdf downloads serve lab numbers notebooks sweep tables sweep-language \
 	trained-head bench \
 	bench-site links clean
 
@@ -68,18 +68,15 @@ downloads: pdf ## the PDFs and the zip
 serve: $(VENV)/.book ## preview in the browser that follows your edits
 	$(BIN)/sphinx-autobuild -n --keep-going -c tools/preview --watch attnlib --watch attnbook --watch book --watch _ext \
 		--ignore "$(CURDIR)/_build/*" --ignore "$(CURDIR)/.*" --ignore "$(CURDIR)/tests/*" \
-		--ignore "$(CURDIR)/practice/*" --ignore "$(CURDIR)/notebooks/*" \
+		--ignore "$(CURDIR)/notebooks/*" \
 		--re-ignore "__pycache__|\.ipynb_checkpoints" \
 		--open-browser --port 0 . _build/preview
 
-lab: $(VENV)/.book practice notebooks ## the notebooks in JupyterLab; ARGS=... for JupyterLab itself
+lab: $(VENV)/.book notebooks ## the notebooks in JupyterLab; ARGS=... for JupyterLab itself
 	$(BIN)/jupyter-lab --ServerApp.root_dir="$(CURDIR)" $(AS_ROOT) $(ARGS) notebooks/index.ipynb
 
 numbers: $(VENV)/.site ## run the notebooks, rewrite numbers that moved; ARGS=--check only says which
 	$(RUN) -m book.numbers $(ARGS)
-
-practice: $(VENV)/.site ## write the practice notebooks in practice/, except those you worked in
-	$(RUN) tools/practice.py
 
 notebooks: $(VENV)/.site ## write the readers' notebooks in notebooks/, except those you worked in
 	$(RUN) tools/reader.py

@@ -2,7 +2,7 @@
 
 * Each has an id of its own.
 * The title of a solution opens it and does nothing else.
-* The lines that mark a solution for the practice notebooks are not shown.
+* The lines between which a stub leaves room for the reader are not shown.
 * Each says where it can be worked on: on the page, in Python, in a notebook, on paper.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHARED_IDS = {"exercise-content", "solution-content"}
 """What sphinx-exercise calls the contents of every exercise and of every solution."""
 MARKS = {"### BEGIN SOLUTION", "### END SOLUTION"}
-"""Lines between which a practice notebook leaves the reader's own code."""
+"""Lines between which a notebook for readers leaves their own code."""
 TO_RUN = re.compile(
     r"\b(?:Draw|[Mm]easure|Plot|Tune|[Rr]un each|numerical|random rows|central differences"
     r"|Write a test|without random numbers)\b"

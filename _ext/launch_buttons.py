@@ -5,7 +5,7 @@ What runs elsewhere needs the address of the repository, and is left out where n
 of the whole book are made after the site, so ``tools/downloads.py`` links them once they exist.
 
 The notebooks that pages offer are not in git. The build makes them from the chapters, before it
-reads anything: those for readers and those for practice.
+reads anything.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import html
 import json
-import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,13 +22,12 @@ from urllib.parse import quote, urlsplit
 from docutils import nodes
 from sphinx.util import logging
 
-from _ext.book_site import site_address
 from _ext.chapter_head import LAUNCH_ROW
 from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
 from book.model import Book, BookError, book_in
 from book.plain import PlainError
-from tools import practice, reader
+from tools import reader
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -190,8 +188,8 @@ def surroundings(book: Book, repository: str) -> bytes:
     return hashlib.sha256(b"".join([repr((repository, pages, labels)).encode(), *texts])).digest()
 
 
-def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the notebooks for readers and those for practice, by the names of their files.
+def notebooks(book: Book, repository: str, kept: Path) -> dict[str, str]:
+    """Return the notebooks for readers by the names of their files.
 
     From the file `kept`, where the last build put its notebooks, those are taken whose page is the
     same, and what it has from elsewhere; those of this build are put there.
@@ -203,53 +201,26 @@ def notebooks(book: Book, repository: str, kept: Path) -> tuple[dict[str, str], 
         digest = hashlib.sha256(around + page.path.read_bytes()).hexdigest()
         after[page.path.name] = before.get(page.path.name, {})
         if after[page.path.name].get("digest") != digest:
-            after[page.path.name] = {
-                "digest": digest,
-                "plain": reader.notebooks(book, repository, [page]),
-                "practice": practice.notebooks(book, [page], repository),
-            }
+            text = reader.notebooks(book, repository, [page])[page.path.name]
+            after[page.path.name] = {"digest": digest, "text": text}
     atomic_write(kept, json.dumps(after).encode())
-    plain, exercises = {}, {}
-    for made in after.values():
-        plain |= made["plain"]
-        exercises |= made["practice"]
-    return plain, exercises
-
-
-def by_itself(notebook: str, site: str) -> str:
-    """Return a notebook for practice without links into folders that a download has not beside it.
-
-    They lead to the site if its address is known.
-
-    Examples
-    --------
-    >>> by_itself("See [chapter 3](../notebooks/03_saturation.ipynb).", "https://example.org/")
-    'See [chapter 3](https://example.org/chapters/03_saturation.html).'
-    >>> by_itself("See [chapter 3](../notebooks/03_saturation.ipynb).", "")
-    'See chapter 3.'
-    """
-    there = rf"[\1]({site}chapters/\2.html)" if site else r"\1"
-    return re.sub(r"\[([^\]\[]+)\]\(\.\./notebooks/(\w+)\.ipynb\)", there, notebook)
+    return {name: made["text"] for name, made in after.items()}
 
 
 def make_notebooks(app: Sphinx, _env: BuildEnvironment, _pages: list[str]) -> None:
-    """Make all notebooks, and write those for practice, which pages link as files."""
-    root = Path(app.srcdir)
+    """Make all notebooks."""
     repository, _branch = source(app.config)
     try:
-        kept = Path(app.doctreedir) / "notebooks.json"
-        plain, exercises = notebooks(book_in(root), repository, kept)
+        made = notebooks(
+            book_in(Path(app.srcdir)), repository, Path(app.doctreedir) / "notebooks.json"
+        )
     except (BookError, PlainError) as error:
         LOGGER.warning("%s", error)
         return
-    practice.write(root, exercises)
-    alone = {name: by_itself(text, site_address(repository)) for name, text in exercises.items()}
-    app.connect("build-finished", partial(offer_notebooks, plain, alone))
+    app.connect("build-finished", partial(offer_notebooks, made))
 
 
-def offer_notebooks(
-    plain: dict[str, str], exercises: dict[str, str], app: Sphinx, error: Exception | None
-) -> None:
+def offer_notebooks(made: dict[str, str], app: Sphinx, error: Exception | None) -> None:
     """Put the notebooks beside the pages that offer them: those that are new, or read anew."""
     if error is not None or app.builder.format != "html":
         return
@@ -257,22 +228,18 @@ def offer_notebooks(
     before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.is_file() else {}
     after = {
         name: [hashlib.sha256(text.encode()).hexdigest(), app.env.all_docs[page]]
-        for name, text in plain.items()
+        for name, text in made.items()
         if (page := f"chapters/{Path(name).stem}") in app.env.all_docs
     }
     (site / NOTEBOOKS).mkdir(exist_ok=True)
     due = {
-        name: plain[name]
+        name: made[name]
         for name, state in after.items()
         if state != before.get(name) or not (site / NOTEBOOKS / name).is_file()
     }
     for name, text in reader.with_plots(book_in(Path(app.srcdir)), due).items():
         (site / NOTEBOOKS / name).write_text(text, encoding="utf-8")
     atomic_write(stamp, json.dumps(after).encode())
-    for name, text in exercises.items():
-        # Sphinx has copied the file, which may hold what a reader wrote
-        if linked := app.env.dlfiles.get(f"{practice.FOLDER}/{name}"):
-            (site / "_downloads" / linked[1]).write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

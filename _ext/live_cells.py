@@ -18,12 +18,12 @@ from sphinx_exercise.nodes import is_exercise_enumerable_node
 
 from _ext.exercises import places
 from _ext.rebuild import rebuild_when_changed
-from attnbook.exercises._exercise import exercises
+from attnbook.exercises._exercise import exercises, wanted
+from book import stubs
 from book.files import atomic_write
 from book.model import Page, book_in
-from tools import practice
+from book.stubs import stub, with_imports
 from tools.live import PACKED, own
-from tools.practice import stub, wanted, with_imports
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -161,7 +161,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     app.add_node(EditButton, html=(visit, None))
     app.add_config_value("live_size", 0, "html")
-    rebuild_when_changed(app, "env", __file__, practice.__file__)
+    rebuild_when_changed(app, "env", __file__, stubs.__file__)
     app.connect("config-inited", find_python)
     app.connect("doctree-read", add_buttons)
     app.connect("html-page-context", add_loader)

@@ -85,13 +85,6 @@ class BookTranslator(HTML5Translator):
             node += nodes.paragraph("", "what", classes=["visually-hidden"])
         super().visit_entry(node)
 
-    def visit_download_reference(self, node: addnodes.download_reference) -> None:
-        """Let a notebook for practice be saved under another name than its chapter's."""
-        super().visit_download_reference(node)
-        folder, _, name = node.get("reftarget", "").rpartition("/")
-        if folder.endswith("practice"):
-            self.body[-1] = self.body[-1].replace('download=""', f'download="practice_{name}"')
-
     def visit_citation(self, node: nodes.citation) -> None:
         """Write an entry of the references, without the roles of a list that is none."""
         if not isinstance(node.previous_sibling(), nodes.citation):

@@ -23,13 +23,15 @@ from nbformat import NotebookNode, v4
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from attnbook.exercises._exercise import exercises  # noqa: E402
+from attnbook.exercises._exercise import exercises, wanted  # noqa: E402
 from attnbook.exercises._judges import Example, Function, Number, Numeric, Pick  # noqa: E402
-from book.model import Book, Exercise  # noqa: E402
+from book.markdown import Block  # noqa: E402
+from book.model import Book, Exercise, Target  # noqa: E402
+from book.plain import Plain  # noqa: E402
 from book.stored import KERNEL, LANGUAGE  # noqa: E402
+from book.stubs import BEGIN, END, asked, comment, empty_function  # noqa: E402
 from grading.problem_set import SOURCE  # noqa: E402
 from tools.imports import imported  # noqa: E402
-from tools.practice import BEGIN, END, ForPractice, asked, comment, empty_function, wanted  # noqa: E402
 
 RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "divide-later": {"d_k": (20, 100)},
@@ -128,12 +130,30 @@ class QuestionError(Exception):
     """An exercise of which no question can be made, or a name that cannot be used."""
 
 
-class ForStudents(ForPractice):
+class ForStudents(Plain):
     """Writes exercises for people who may not have the book beside them."""
 
     def page(self, name: str, words: str = "") -> str:
         """Return the name of a page, without a link."""
         return words or f"the chapter *{self.book.page(name).title}*"
+
+    def reference(self, target: Target) -> str:
+        """Return what a label names: a short formula itself, the rest by its name."""
+        where = f"in {self.page(target.page.name)}"
+        if target.kind == "exercise":
+            return self.numbered(target)
+        if target.kind == "equation":
+            formula = " ".join(target.title.split()).rstrip(" .,")
+            return f"an equation {where}" if r"\\" in formula else f"${formula}$"
+        title = target.title
+        if target.kind == "figure":  # the first sentence of its caption
+            title = re.split(r"[.:](?:\s|$)", title)[0]
+        kind = "" if target.kind in {"chapter", "section"} else f"the {target.kind} "
+        return f"{kind}“{title}” {where}"
+
+    def equation(self, box: Block) -> str:
+        """Return a formula without its number."""
+        return f"$$\n{box.body.strip()}\n$$"
 
 
 def answers(exercise: Exercise) -> list[tuple[str, str]]:

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
+import yaml
 from nbformat import NotebookNode, v4
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from _ext.book_site import installation, repository_address, site_address  # noqa: E402
+from attnbook.exercises._exercise import wanted  # noqa: E402
 from book.digest import notebook_digests  # noqa: E402
 from book.markdown import COMMENT, Block, blocks, titled  # noqa: E402
 from book.model import LABEL, Book, Page, figure_of, tags  # noqa: E402
@@ -47,7 +49,8 @@ from book.numbers import Binding, Notebook, Passage  # noqa: E402
 from book.plain import Plain, PlainError, capital, quoted  # noqa: E402
 from book.reading import ORIGINAL  # noqa: E402
 from book.stored import KERNEL, LANGUAGE  # noqa: E402
-from tools import practice, stills  # noqa: E402
+from book.stubs import BEGIN, END, stub  # noqa: E402
+from tools import stills  # noqa: E402
 
 FOLDER = "notebooks"
 PACKAGED = {"attnbook", "attnlib"}
@@ -137,8 +140,6 @@ class ForReader(Plain):
     def role(self, name: str, content: str) -> str:
         """Return what a role shows; a part of a page without cells is that page."""
         title, target = titled(content)
-        if name == "download":  # the stubs for practice are in this notebook
-            return title
         if name == "ref" and title and target not in self.book.targets:
             for page in self.book.pages:
                 if target in {block.label for _, block in page.blocks}:
@@ -220,7 +221,7 @@ class ForReader(Plain):
         """Make the cells of a solution: what the reader fills in, and closed, what is right."""
         parts = [self.text(first.source)]
         (name,) = (b.title for b in blocks(first.source) if b.kind == "solution-start")
-        phrases = practice.wanted(name.removeprefix(LABEL))
+        phrases = wanted(name.removeprefix(LABEL))
         for cell in left:
             if cell.cell_type == "markdown":
                 parts.append(self.text(cell.source))
@@ -228,7 +229,7 @@ class ForReader(Plain):
                     break
                 continue
             if "answer" in tags(cell):
-                yield v4.new_code_cell(practice.stub(cell.source, phrases), id=cell.id)
+                yield v4.new_code_cell(stub(cell.source, phrases), id=cell.id)
             if "remove-cell" not in tags(cell):
                 parts.append(f"```python\n{shown(cell.source)}\n```")
         yield v4.new_markdown_cell(closed("Solution", *parts), id=first.id)
@@ -328,7 +329,7 @@ def closed(title: str, *parts: str) -> str:
 def shown(source: str) -> str:
     """Return the code of a solution without the lines that mark it."""
     lines = source.splitlines()
-    return "\n".join(line for line in lines if line not in {practice.BEGIN, practice.END}).strip()
+    return "\n".join(line for line in lines if line not in {BEGIN, END}).strip()
 
 
 def folded(cell: NotebookNode) -> dict[str, Any]:
@@ -379,11 +380,17 @@ def with_plots(book: Book, made: dict[str, str]) -> dict[str, str]:
     return drawn
 
 
+def configured(root: Path) -> str:
+    """Return the address that ``_config.yml`` states, or nothing."""
+    text = (root / "_config.yml").read_text(encoding="utf-8")
+    return str(yaml.safe_load(text).get("repository", {}).get("url") or "")
+
+
 def main(root: Path = ROOT) -> int:
     """Write the notebooks, and return the process's exit status."""
     try:
         book = Book(root)
-        made = notebooks(book, repository_address(os.environ, practice.configured(root)))
+        made = notebooks(book, repository_address(os.environ, configured(root)))
     except PlainError as error:
         sys.stderr.write(f"{error}\n")
         return 1

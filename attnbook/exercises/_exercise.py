@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attnbook.exercises._judges import Function, Judge, is_open
+from attnbook.exercises._judges import Function, Judge, Pick, is_open
 from attnbook.exercises._running import TooLong, can_stop, time_limit
 from attnbook.exercises._verdict import Feedback, Verdict
 
@@ -73,6 +73,25 @@ def exercises() -> Mapping[str, Check]:
             raise ValueError(f"two exercises have the name {one.name!r}")
         found[one.name] = one
     return MappingProxyType(found)
+
+
+def wanted(name: str) -> dict[str, str]:
+    """Return what an exercise asks for, by the names of its parts.
+
+    Examples
+    --------
+    >>> wanted("spread")["plain"]
+    'the standard deviation of q·k'
+    """
+    found = exercises().get(name)
+    phrases = {}
+    for part, judge in found.parts.items() if found else ():
+        phrases[part] = judge.wanted
+        if isinstance(judge, Pick):
+            # sorted, so that the order tells nothing
+            quoted = [f'"{option}"' for option in sorted(judge.options, key=str.casefold)]
+            phrases[part] += f": one of {', '.join(quoted[:-1])} and {quoted[-1]}"
+    return phrases
 
 
 def check(exercise: str, /, *answer: Any, **parts: Any) -> Verdict:

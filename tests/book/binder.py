@@ -3,8 +3,8 @@
 `follow` copies what git knows of the repository into an empty folder, makes an environment with the
 Python version that the configuration states, installs what it lists, runs its ``postBuild``, and
 makes sure that JupyterLab opens the landing page. What it has written for readers runs in
-``test_jupyterlab.py``. `run_chapters` runs a notebook for practice and, with nbval beside the list,
-the landing page and every chapter, with the numbers of their texts. nbval is in a folder beside the
+``test_jupyterlab.py``. `run_chapters` runs, with nbval beside the list, the landing page and every
+chapter, with the numbers of their texts. nbval is in a folder beside the
 environment, which stays Binder's.
 
 pip is not asked for packages that the environment of the tests has in the pinned version: their
@@ -33,7 +33,6 @@ FOLDERS = ("binder", ".binder")
 KNOWN = {"postBuild", "requirements.txt", "runtime.txt"}
 OLDEST = (3, 11)
 FIRST = "notebooks/index.ipynb"
-WRITTEN = "practice/01_puzzle.ipynb"
 TESTING = ("coverage", "iniconfig", "nbval", "pluggy", "pytest")
 """Packages that only this check takes."""
 BRISK = {
@@ -223,11 +222,10 @@ def follow(work: Path) -> Home:
 
 
 def run_chapters(home: Home, extra: Mapping[str, str]) -> str:
-    """Run a notebook for practice and all chapters, and return the test runner's last line.
+    """Run all chapters, and return the test runner's last line.
 
     The chapters run with `extra` environment variables, such as OPENBLAS_CORETYPE.
     """
-    home.run("jupyter-execute", WRITTEN)
     beside = home.programs.parent.with_name("testing")
     for name in TESTING:
         link(distribution(name), beside)

@@ -28,7 +28,7 @@ WITHOUT_PLAIN_FORM = (
     *("{unknown}`x`", "{eq}`eq-missing`", "{doc}`04_missing`", "{cite}`missing`"),
     *("::::{note}\nx\n::::", "```{math}\nx\n```", "% a comment"),
 )
-"""What no notebook for readers or for practice can show."""
+"""What no notebook for readers can show."""
 OTHER_KERNEL = {"OPENBLAS_CORETYPE": "Haswell"}
 """What makes OpenBLAS add up in another order than it would on a newer processor."""
 

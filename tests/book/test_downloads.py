@@ -19,11 +19,10 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from _ext.launch_buttons import by_itself
 from tests.book.notebooks import BOOK, ROOT
 from tests.conftest import Once
 from tests.programs import install
-from tools import practice, reader, repository
+from tools import reader, repository
 
 ADDRESS = "https://example.org/someone/book"
 COMMAND = re.compile(r'python -m pip install "attnlib\[all\] @ git\+(.+?)"')
@@ -32,9 +31,7 @@ PACKAGED = ("attnlib", "attnbook")
 
 def offered() -> dict[str, str]:
     """Return the notebooks that the site offers, by the names under which browsers save them."""
-    texts = practice.notebooks(BOOK, repository=ADDRESS)
-    alone = {f"practice_{name}": by_itself(text, "") for name, text in texts.items()}
-    return reader.notebooks(BOOK, ADDRESS) | alone
+    return reader.notebooks(BOOK, ADDRESS)
 
 
 def run(*command: str | Path, folder: Path) -> str:
@@ -101,12 +98,6 @@ def test_a_download_runs_in_an_empty_folder_or_says_what_it_takes(
         assert notebook.cells[1].execution_count == 1, "its first cell of code"
     else:
         execute(notebook, tmp_path, python)
-
-
-def test_no_two_downloads_have_the_same_name() -> None:
-    names = [*reader.notebooks(BOOK), *(f"practice_{name}" for name in practice.notebooks(BOOK))]
-    assert len(set(names)) == len(names)
-    assert set(names) == set(offered())
 
 
 def test_a_download_links_into_no_folder_that_it_has_not_beside_it() -> None:

@@ -13,6 +13,7 @@ import pytest
 from attnbook.exercises._exercise import checks_of, exercises
 from attnbook.exercises._judges import Number, Pick
 from book.model import Page
+from book.stubs import BEGIN, END, names_stored
 from tests.book.notebooks import (
     BOOK,
     CHAPTERS,
@@ -24,7 +25,6 @@ from tests.book.notebooks import (
     read,
     text_of,
 )
-from tools.practice import BEGIN, END, names_stored
 
 WITH_EXERCISES = [page for page in BOOK.chapters if page.exercises]
 ALL = f"{BOOK.page('11_exercises').name}.ipynb"

@@ -24,11 +24,14 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from attnbook.exercises._exercise import wanted
 from book.markdown import COMMENT
 from book.model import Book
 from book.plain import PlainError
+from book.stubs import stub
+from tests.book import building
 from tests.book.notebooks import BOOK, ROOT, WITHOUT_PLAIN_FORM, code, notebook, write_book
-from tools import practice, reader, stills
+from tools import reader, stills
 from tools.reader import ForReader, main
 
 STEMS = [page.stem for page in BOOK.notebooks]
@@ -43,8 +46,7 @@ ADDRESS = "https://github.com/someone/some-book"
 @cache
 def branch() -> dict[str, str]:
     """Return what the publishing workflow adds to the branch that Colab reads."""
-    made = {f"notebooks/{name}": text for name, text in reader.notebooks(BOOK).items()}
-    return made | {f"practice/{name}": text for name, text in practice.notebooks(BOOK).items()}
+    return {f"notebooks/{name}": text for name, text in reader.notebooks(BOOK).items()}
 
 
 def stored(stem: str) -> NotebookNode:
@@ -71,7 +73,7 @@ def run_by_readers(book: NotebookNode) -> Iterator[str]:
         if found := re.search(r"\{solution-start\} ex-(\S+)", cell.source):
             name = found[1]
         if cell.cell_type == "code" and "answer" in cell.metadata.get("tags", []):
-            yield practice.stub(cell.source, practice.wanted(name))
+            yield stub(cell.source, wanted(name))
         elif cell.cell_type == "code" and not name:
             yield cell.source
         if "{solution-end}" in cell.source:
@@ -484,3 +486,11 @@ def test_a_solution_is_a_stub_and_closed_text(small: Path) -> None:
         "<details><summary><b>Solution</b></summary>\n\n**Solution to exercise 2.1**\n\n"
         "They are 4.\n\n```python\nn = 4\ncheck('one', n=n)\n```\n\n</details>"
     )
+
+
+def test_jupyterlab_starts_with_the_notebooks_for_readers() -> None:
+    dry = building.run("make", "-n", "lab", "ARGS=--no-browser")
+    start = dry.index("jupyter-lab ")
+    assert 0 < dry.index("tools/reader.py") < start
+    assert " --no-browser notebooks/index.ipynb\n" in dry[start:]
+    assert ("--allow-root" in dry[start:]) == (os.geteuid() == 0)

@@ -104,7 +104,7 @@ def test_no_code_hides_a_failure() -> None:
 
 def test_generated_files_are_not_in_git() -> None:
     generated = re.compile(
-        r"^(?:_build|notebooks|practice|release|feedback)/|__pycache__|\.egg-info/|\.db$|\.pyc$"
+        r"^(?:_build|notebooks|release|feedback)/|__pycache__|\.egg-info/|\.db$|\.pyc$"
         r"|-checkpoint\."
     )
     assert [name for name in tracked_files() if generated.search(name)] == []

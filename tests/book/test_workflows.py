@@ -153,7 +153,7 @@ def test_the_generated_notebooks_are_the_one_commit_of_a_branch(tmp_path: Path) 
     assert job["needs"] == ["publish"], "only on the main branch and after the tests"
     assert "if" not in job, "a condition could run it although publishing was left out"
     make, push = commands(job)
-    assert make == "make book notebooks practice", "the plots come from the build"
+    assert make == "make book notebooks", "the plots come from the build"
 
     def git(*arguments: str, folder: Path = tmp_path) -> str:
         return run("git", *arguments, cwd=folder)
@@ -162,18 +162,18 @@ def test_the_generated_notebooks_are_the_one_commit_of_a_branch(tmp_path: Path) 
     for state in ("first", "second"):
         clone = tmp_path / state
         git("clone", "--quiet", "server", state)
-        for name in (".gitignore", "chapters/01.ipynb", "notebooks/01.ipynb", "practice/01.ipynb"):
+        for name in (".gitignore", "chapters/01.ipynb", "notebooks/01.ipynb"):
             (clone / name).parent.mkdir(exist_ok=True)
             (clone / name).write_text(f"{state} {name}", encoding="utf-8")
         (clone / "attnlib.py").write_text("", encoding="utf-8")
         git("add", "attnlib.py", folder=clone)  # as what is checked out
-        (clone / ".gitignore").write_text("/notebooks/\n/practice/\n", encoding="utf-8")
+        (clone / ".gitignore").write_text("/notebooks/\n", encoding="utf-8")
         environment = os.environ | {"GITHUB_SHA": state}
         run("bash", "-ec", push, cwd=clone, env=environment)
         log = git("log", "--format=%s", "colab", folder=tmp_path / "server")
         assert log == f"Write the notebooks of {state}\n"
         listed = git("ls-tree", "-r", "--name-only", "colab", folder=tmp_path / "server")
-        assert {"notebooks/01.ipynb", "practice/01.ipynb", "attnlib.py"} <= {*listed.split()}
+        assert {"notebooks/01.ipynb", "attnlib.py"} <= {*listed.split()}
         shown = git("show", "colab:notebooks/01.ipynb", folder=tmp_path / "server")
         assert shown == f"{state} notebooks/01.ipynb"
 

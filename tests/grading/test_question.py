@@ -15,6 +15,7 @@ import pytest
 
 from attnbook.exercises._exercise import exercises
 from book.model import Book
+from book.stubs import BEGIN
 from grading.marking.judging import Judge
 from grading.marking.submission import Conditions, mark
 from grading.problem_set import read
@@ -22,8 +23,8 @@ from grading.rehearsal import faults
 from grading.release import worked
 from grading.results import Mark, Student, Submission
 from grading.sandbox._wire import decode, encode
+from tests.book.notebooks import code, notebook, write_book
 from tools import question
-from tools.practice import BEGIN
 from tools.question import RANGES, QuestionError, begin, main
 
 STUDENT, OTHER = "s0000000", "20231187"
@@ -215,3 +216,18 @@ def test_the_examples_run() -> None:
     result = doctest.testmod(question)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_a_statement_names_what_students_may_not_have_beside_them(tmp_path: Path) -> None:
+    long = "$$\n\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}\n$$ (eq-long)"
+    picture = code("figure()", figure={"name": "fig-line", "caption": "A line. It rises."})
+    first = notebook("# First", f"$$\nz = q .\n$$ (eq-short)\n\n{long}", picture)
+    write_book(tmp_path, {"01_first": first, "02_made": notebook("# Made up")})
+    (tmp_path / "references.bib").write_text("", encoding="utf-8")
+    text = (
+        "{eq}`eq-short`, {eq}`eq-long`, {numref}`fig-line`; {doc}`01_first`.\n\n$$\nx\n$$ (eq-own)"
+    )
+    assert question.ForStudents(Book(tmp_path)).text(text) == (
+        "$z = q$, an equation in the chapter *First*, the figure “A line” in the chapter *First*; "
+        "the chapter *First*.\n\n$$\nx\n$$"
+    )

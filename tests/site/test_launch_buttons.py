@@ -21,10 +21,9 @@ from _ext import launch_buttons
 from book.model import Book
 from tests.book import notebooks
 from tests.book.building import run
-from tests.book.notebooks import BOOK, ROOT, notebook, write_contents
-from tests.book.test_practice import BIBLIOGRAPHY, chapter
+from tests.book.notebooks import ROOT, notebook, write_contents
 from tests.site import pages
-from tools import downloads, practice, reader, stills
+from tools import downloads, reader, stills
 from tools.downloads import ARCHIVE, NAME, PDF
 
 if TYPE_CHECKING:
@@ -75,10 +74,8 @@ def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own:
     def follow() -> set[str]:
         """Build after a change, and name the notebooks that it changed."""
         before = json.loads(kept.read_text()) if kept.is_file() else {}
-        assert launch_buttons.notebooks(Book(own), ADDRESS, kept) == (
-            reader.notebooks(Book(own), ADDRESS),
-            practice.notebooks(Book(own), repository=ADDRESS),
-        )
+        made = launch_buttons.notebooks(Book(own), ADDRESS, kept)
+        assert made == reader.notebooks(Book(own), ADDRESS)
         after = json.loads(kept.read_text())
         return {name for name in after if after[name] != before.get(name)}
 
@@ -92,16 +89,17 @@ def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own:
     assert "".join(lines) in toc
     (own / "_toc.yml").write_text(toc.replace("".join(lines), "".join(lines[::-1])))
     assert len(follow()) > 10, "other chapters name these two by their numbers"
-    poisoned = {name: made | {"plain": {}} for name, made in json.loads(kept.read_text()).items()}
+    poisoned = {name: made | {"text": ""} for name, made in json.loads(kept.read_text()).items()}
     kept.write_text(json.dumps(poisoned))
-    assert launch_buttons.notebooks(Book(own), ADDRESS, kept)[0] == {}, "nothing is made twice"
+    again = launch_buttons.notebooks(Book(own), ADDRESS, kept)
+    assert {*again.values()} == {""}, "nothing is made twice"
 
 
 @pytest.mark.proof("pages")
 def test_what_makes_notebooks_makes_them_anew(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = launch_buttons.surroundings(Book(own), ADDRESS)
     assert launch_buttons.surroundings(Book(own), "") != before
-    for name in ("book/plain.py", "book/markdown.py", "tools/reader.py", "tools/practice.py"):
+    for name in ("book/plain.py", "book/markdown.py", "book/stubs.py", "tools/reader.py"):
         maker = own / "code" / name
         maker.parent.mkdir(parents=True, exist_ok=True)
         maker.write_text("0\n")
@@ -109,16 +107,6 @@ def test_what_makes_notebooks_makes_them_anew(own: Path, monkeypatch: pytest.Mon
         first = launch_buttons.surroundings(Book(own), ADDRESS)
         maker.write_text("1\n")
         assert launch_buttons.surroundings(Book(own), ADDRESS) != first, name
-
-
-def test_chapters_offer_their_practice_notebooks(site: Path) -> None:
-    made = practice.notebooks(BOOK)
-    assert len(made) == 10
-    for name, text in made.items():
-        page = site / "chapters" / name.replace(".ipynb", ".html")
-        links = pages.parse(page).select(f'a.download[href$="/{name}"]')
-        offered = [(page.parent / link["href"]).read_text("utf-8") for link in links]
-        assert offered == [launch_buttons.by_itself(text, "")]
 
 
 # A book of two pages, built as a fork's CI would build it and as a reader would at home.
@@ -194,14 +182,14 @@ def test_with_an_address_every_way_leads_there_and_without_none_is_dead(tmp_path
 
 
 def test_a_notebook_is_offered_anew_when_it_or_its_page_has_changed(tmp_path: Path) -> None:
-    env = SimpleNamespace(all_docs={"chapters/01_puzzle": 1}, dlfiles={})
+    env = SimpleNamespace(all_docs={"chapters/01_puzzle": 1})
     html = SimpleNamespace(format="html")
     app = SimpleNamespace(outdir=tmp_path, doctreedir=tmp_path, srcdir=ROOT, builder=html, env=env)
     path = tmp_path / "notebooks" / "01_puzzle.ipynb"
 
     def offered(text: str) -> str:
         notebooks = {path.name: nbformat.writes(notebook(text))}
-        launch_buttons.offer_notebooks(notebooks, {}, app, None)
+        launch_buttons.offer_notebooks(notebooks, app, None)
         return path.read_text(encoding="utf-8")
 
     assert "# One" in offered("# One")
@@ -213,28 +201,6 @@ def test_a_notebook_is_offered_anew_when_it_or_its_page_has_changed(tmp_path: Pa
     assert "# Two" in offered("# Two")
     path.unlink()
     assert "# Two" in offered("# Two")
-
-
-@pytest.mark.proof("pages")
-def test_what_a_reader_answered_stays_and_is_not_on_the_site(tmp_path: Path) -> None:
-    book = tmp_path / "book"
-    write_book(book)
-    nbformat.write(chapter(), book / "chapters" / "02_made.ipynb")
-    nbformat.write(notebook("# The other"), book / "chapters" / "03_other.ipynb")
-    write_contents(book, "01_puzzle", "02_made", "03_other", pages=["summary"])
-    (book / "references.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
-    with (book / "chapters" / "01_puzzle.rst").open("a", encoding="utf-8") as page:
-        page.write("\n:download:`practice <../practice/02_made.ipynb>`\n")
-    built(tmp_path, {})
-    own = book / "practice" / "02_made.ipynb"
-    (saved,) = (tmp_path / "site" / "html" / "_downloads").rglob("02_made.ipynb")
-    made = own.read_text(encoding="utf-8")
-    answered = made.replace("plain = ...", "plain = 23")
-    assert answered != made
-    own.write_text(answered, encoding="utf-8")
-    built(tmp_path, {})
-    assert own.read_text(encoding="utf-8") == answered
-    assert saved.read_text(encoding="utf-8") == launch_buttons.by_itself(made, "")
 
 
 @pytest.mark.proof("pages")

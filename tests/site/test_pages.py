@@ -80,9 +80,7 @@ def test_exercises_are_numbered_by_chapter_and_titles_open_solutions(site: Path,
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_no_page_shows_what_marks_a_solution_for_the_practice_notebooks(
-    site: Path, name: str
-) -> None:
+def test_no_page_shows_what_marks_a_solution(site: Path, name: str) -> None:
     shown = pages.parse(site / name.replace(".ipynb", ".html")).get_text()
     assert not [mark for mark in MARKS if mark in shown]
 

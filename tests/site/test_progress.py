@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tests.conftest import Once
 
 LEFT_OUT = shutil.ignore_patterns(
-    *(".git", ".venv*", ".lighthouse", "_build", "tests", "chapters", "practice", "data", "docs"),
+    *(".git", ".venv*", ".lighthouse", "_build", "tests", "chapters", "data", "docs"),
     *("*.ipynb", "__pycache__", ".*_cache"),
 )
 EXERCISE = """### Title of {name}
