@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -29,6 +30,7 @@ COMMAND = re.compile(r'python -m pip install "attnlib\[all\] @ git\+(.+?)"')
 PACKAGED = ("attnlib", "attnbook")
 
 
+@cache
 def offered() -> dict[str, str]:
     """Return the notebooks that the site offers, by the names under which browsers save them."""
     return reader.notebooks(BOOK, ADDRESS)
@@ -83,7 +85,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path, python: str) -> None:
 
 
 @pytest.mark.proof("downloads")
-@pytest.mark.parametrize("name", offered())
+@pytest.mark.parametrize("name", [page.path.name for page in reader.offered(BOOK)])
 def test_a_download_runs_in_an_empty_folder_or_says_what_it_takes(
     name: str, tmp_path: Path, once: Once
 ) -> None:
