@@ -134,7 +134,9 @@ def key_gradients(widths: Sequence[int], scaled: np.ndarray, unscaled: np.ndarra
     ----------
     widths : sequence of int, length n_widths
         Head widths d_k.
-    scaled, unscaled : numpy.ndarray, shape (n_widths, 4)
+    scaled : numpy.ndarray, shape (n_widths, 2)
+        The median over keys, and the mean.
+    unscaled : numpy.ndarray, shape (n_widths, 4)
         The 10 %, 50 % and 90 % quantiles over keys, and the mean.
 
     Examples
@@ -142,20 +144,21 @@ def key_gradients(widths: Sequence[int], scaled: np.ndarray, unscaled: np.ndarra
     >>> import numpy as np
     >>> from attnbook import plots
     >>> values = np.array([[1e-5, 1e-4, 1e-3, 1e-3], [1e-16, 1e-11, 1e-6, 1e-3]])
-    >>> figure = plots.key_gradients([4, 64], 2 * values, values)
+    >>> figure = plots.key_gradients([4, 64], np.full((2, 2), 1e-3), values)
     """
-    figure, (axes,) = style.panels(height=4.6)
-    for arm, rows in style.arms(unscaled, scaled):
-        *quantiles, mean = rows.T
-        style.band(axes, widths, quantiles, arm)
+    figure, (axes,) = style.panels(height=4.0)
+    low, *both, high = unscaled[:, [0, 1, 3, 2]].T
+    axes.fill_between(widths, low, high, color=style.UNSCALED["color"], alpha=0.18, linewidth=0)
+    for arm, (median, mean) in style.arms(both, scaled.T):
+        axes.plot(widths, median, **arm)
         axes.plot(widths, mean, **(arm | {"linestyle": ":"}))
-    axes.set(yscale="log", ylim=(1e-12, 1))
+    axes.set(yscale="log", ylim=(1e-13, 1))
     style.log_ticks(axes, widths)
     axes.set(xlabel="head width dₖ", ylabel="length of the gradient")
     place = widths[-1], unscaled[-1, 3]
     style.name(axes, "not divided, mean", style.UNSCALED, place, (0, 12), ha="right")
-    place = widths[-1], scaled[-1, 1]
-    style.name(axes, "divided, both", style.SCALED, place, (0, -34), ha="right")
+    place = widths[-1], scaled[-1, 0]
+    style.name(axes, "divided, both", style.SCALED, place, (0, -22), ha="right")
     at = int(np.flatnonzero(unscaled[:, 1] > 1e-12)[-1])
     place = widths[at], unscaled[at, 1]
     style.name(axes, "not divided,\nmedian", style.UNSCALED, place, (-6, -6), ha="right", va="top")
