@@ -1,8 +1,9 @@
 """What lets the book be found and shared.
 
-* A link to a page shows its title and what it is about where people share it, and search engines
-  read what kind of work it is, by whom and under which license.
-* A site map lists the pages, and each names its own address. Both need the address of the site.
+* Programs that collect citations read what a page is, by whom and in which book.
+* A link to a page shows its title, what it is about and a card where people share it: that is
+  sphinxext-opengraph's work.
+* A site map lists the pages, and each names its own address. These two need the site's address.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from book.model import book_in
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.config import Config
 
+LOGO = str(Path(__file__).with_name("theme") / "static" / "apple-touch-icon.png")
+# The font has the index of dₖ. A description of no length, because opengraph would take the first
+# words of the page, and draw an apostrophe as its HTML.
+OPENGRAPH = {
+    "ogp_social_cards": {"image": LOGO, "image_mini": LOGO, "font": "DejaVu Sans"},
+    "ogp_description_length": 0,
+    "ogp_enable_meta_description": False,
+}
 # What the pages are about that are made without a source.
 GENERATED = {
     "404": "No page of the book is at this address; from here you can search for what you meant.",
@@ -39,42 +49,6 @@ def page_address(app: Sphinx, page: str) -> str:
     """Return the one address of a page: for the first page that of the site."""
     address = app.config["html_baseurl"]
     return address if page == app.config["root_doc"] else f"{address}{page}.html"
-
-
-def structured_data(
-    app: Sphinx, page: str, description: str, cited: dict[str, Any]
-) -> dict[str, Any]:
-    """Describe a page in the words of schema.org."""
-    book = {
-        "@type": ["Book", "LearningResource"],
-        "name": cited["title"],
-        "author": {"@type": "Organization", "name": citation.author(cited)},
-        "inLanguage": app.config["language"],
-        "isAccessibleForFree": True,
-        "license": [f"https://spdx.org/licenses/{name}.html" for name in cited["license"]],
-        "version": cited["version"],
-        "datePublished": str(cited["date-released"]),
-        "learningResourceType": "textbook",
-    }
-
-    def addressed(name: str) -> dict[str, str]:
-        return {"url": page_address(app, name)} if app.config["html_baseurl"] else {}
-
-    book |= addressed(app.config["root_doc"])
-    about = {"@context": "https://schema.org", "description": description}
-    if page == app.config["root_doc"]:
-        parts = [
-            {"@type": "Chapter", "name": app.env.titles[name].astext(), **addressed(name)}
-            for name in chapters(app)
-        ]
-        return {**about, **book, "keywords": cited["keywords"], "hasPart": parts}
-    return {
-        **about,
-        "@type": ["Chapter", "LearningResource"] if page in chapters(app) else "WebPage",
-        "name": app.env.titles[page].astext(),
-        **addressed(page),
-        "isPartOf": book,
-    }
 
 
 def citation_tags(app: Sphinx, page: str, cited: dict[str, Any]) -> list[tuple[str, str]]:
@@ -105,27 +79,34 @@ def chapters(app: Sphinx) -> list[str]:
     return [page.name for page in book_in(Path(app.srcdir)).chapters]
 
 
+def use_opengraph(app: Sphinx, config: Config) -> None:
+    """Let links to a page show a card where the address of the site is known."""
+    if config["html_baseurl"]:
+        app.setup_extension("sphinxext.opengraph")
+        config["ogp_site_url"], config["ogp_site_name"] = (
+            config["html_baseurl"],
+            config["html_title"],
+        )
+        for name, value in OPENGRAPH.items():
+            config[name] = value
+
+
 def add_metadata(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Give the templates what a page is, for search engines and where its link is shared."""
-    context["link_preview"] = {}
     if doctree is None:
         context["generated_description"] = GENERATED.get(page)
         return
     if page == app.config["root_doc"] and app.config["html_baseurl"]:
         context["pageurl"] = page_address(app, page)
-    description = page_description(app, doctree)
-    context["structured_data"] = structured_data(app, page, description, citation.record())
     context["citation_tags"] = citation_tags(app, page, citation.record())
-    if app.config["html_baseurl"]:
-        context["link_preview"] = {
-            "og:type": "website" if page == app.config["root_doc"] else "article",
-            "og:site_name": app.config["html_title"],
-            "og:title": app.env.titles[page].astext(),
-            "og:url": page_address(app, page),
-            "og:description": description,
-        }
+    # opengraph takes these before its own
+    context["meta"] = (context.get("meta") or {}) | {
+        "og:description": page_description(app, doctree),
+        "og:image:alt": app.env.titles[page].astext(),
+        "og:url": page_address(app, page),
+    }
 
 
 # sphinx-sitemap lists what a build has written, so not all pages after a change, and made ones too
@@ -171,6 +152,7 @@ def write_site_map(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.connect("html-page-context", add_metadata)
+    app.connect("config-inited", use_opengraph, priority=600)  # the address is known by then
+    app.connect("html-page-context", add_metadata, priority=400)  # before opengraph
     app.connect("build-finished", write_site_map)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
 """One model of the book: its parts, pages, chapters, cells, exercises and labels.
 
 `Book` reads ``_toc.yml`` and every page once. Everything that needs to know something about the
-text asks it: notebooks for readers, cards, reading times, numbers, tests.
+text asks it: notebooks for readers, reading times, numbers, tests.
 """
 
 from __future__ import annotations

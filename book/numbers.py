@@ -55,12 +55,10 @@ CELL_TEXTS = {"caption": "figure", "alt": "image"}
 """Texts in the metadata of a cell, and where they are below ``mystnb``."""
 PAGE_TEXTS = {
     "description": ("myst", "html_meta", "description"),
-    "large": ("book", "card", "large"),
-    "words": ("book", "card", "words"),
     "question": ("book", "question"),
 }
-"""Texts in the metadata of a notebook: its description, the card that a shared link shows, and the
-question that lists of the chapters show."""
+"""Texts in the metadata of a notebook: its description, and the question that lists of the
+chapters show."""
 
 
 @dataclass(frozen=True)

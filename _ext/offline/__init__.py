@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SOURCE = Path(__file__).with_name("worker.js")
 DRAWING = Path(__file__).parents[1] / "theme" / "static" / "favicon.svg"
 WORKER, MANIFEST = "service-worker.js", "book.webmanifest"
-PYTHON, CARDS = "_python", "_cards"
+PYTHON, CARDS = "_python", "_images/social_previews/"
 """Folders: what runs cells, and pictures that no page shows."""
 SHORT_NAME = "Why √dₖ"
 """What fits below an icon."""
@@ -50,7 +50,11 @@ def listed(contents: Mapping[str, bytes]) -> dict[str, dict[str, str]]:
     for name, content in sorted(contents.items()):
         path = PurePosixPath(name)
         folder, kind = path.parts[0], path.suffix
-        if name == WORKER or folder == CARDS or not (folder == PYTHON or kind in SHOWN | TAKEN):
+        if (
+            name == WORKER
+            or name.startswith(CARDS)
+            or not (folder == PYTHON or kind in SHOWN | TAKEN)
+        ):
             continue
         small = len(content) < LARGE and (folder == PYTHON or kind in SHOWN)
         digest = base64.b64encode(hashlib.sha256(content).digest()).decode()

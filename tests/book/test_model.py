@@ -60,8 +60,6 @@ def test_the_chapters_have_numbers_in_order_and_topics() -> None:
     assert twice(topics) == [], "two chapters have one topic, which is what follows their number"
     silent = [page.name for page in BOOK.chapters if not page.question.endswith("?")]
     assert silent == [], "the metadata have no question under book, or it ends without a mark"
-    bare = [page.name for page in BOOK.chapters if not page.notebook.metadata["book"].get("card")]
-    assert bare == [], "the metadata have no card under book"
 
 
 def test_facts_of_an_earlier_build_are_taken_only_where_nothing_changed(tmp_path: Path) -> None:

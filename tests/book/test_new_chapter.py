@@ -72,7 +72,6 @@ def test_one_command_brings_its_numbers_in_order(copy: Path) -> None:
     assert "$2 \\cdot 5$<!-- {five} -->." in texts
     assert "it is 10<!-- {ten} -->. `make" in texts
     assert "- Three: 10<!-- {ten} -->." in texts
-    assert made.notebook.metadata["book"]["card"]["large"] == "10"
 
 
 def test_what_comes_after_it_moves_up(copy: Path) -> None:
@@ -133,7 +132,7 @@ def test_what_an_author_has_not_filled_in_is_named(copy: Path) -> None:
     try:
         problems = blank_problems(nbformat.read(path, as_version=4))
         assert "cell 1: fill in «Topic: a question?»" in problems
-        assert "metadata: fill in «what the large number on the card says»" in problems
+        assert any(problem.startswith("metadata: fill in «the question of") for problem in problems)
         assert blank_problems(Book(copy).page("linear").notebook) == []
         assert [page.stem for page in Book(copy).chapters][-3:-1] == ["10_misconceptions", "begun"]
     finally:
