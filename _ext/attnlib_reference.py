@@ -174,17 +174,19 @@ def _definition_list(body: str) -> str:
 
 
 def module_named(stem: str) -> ModuleType:
-    """Import the module of a name from the package that has it.
+    """Import the module of a name, which is a whole one, or that in the first package that has it.
 
     Examples
     --------
     >>> module_named("scores").__name__, module_named("figures").__name__
     ('attnlib.scores', 'attnbook.figures')
+    >>> module_named("attnbook.initialization").__name__
+    'attnbook.initialization'
     """
-    names = [f"{package}.{stem}" for package in PACKAGES]
+    names = [stem] if is_ours(stem) else [f"{package}.{stem}" for package in PACKAGES]
     found = [name for name in names if find_spec(name)]
-    if len(found) != 1:
-        raise ImportError(f"one of {' and '.join(names)} must exist, and {found or 'none'} does")
+    if not found:
+        raise ImportError(f"one of {' and '.join(names)} must exist, and none does")
     return importlib.import_module(found[0])
 
 
@@ -193,29 +195,18 @@ def is_ours(name: str) -> bool:
     return name.partition(".")[0] in PACKAGES
 
 
-def public_names(module: ModuleType) -> tuple[list[str], list[str]]:
-    """Return a module's public names: those that it defines, in its order, and others.
-
-    Its own are in the order of the source, or inside a package in that of its ``__all__``.
+def public_names(module: ModuleType) -> list[str]:
+    """Return a module's public names in the order of the source, a package's in its own.
 
     Examples
     --------
     >>> from attnlib import attention
-    >>> public_names(importlib.import_module("attnlib.attention"))[0][:2]
+    >>> public_names(importlib.import_module("attnlib.attention"))[:2]
     ['AttentionGradients', 'causal_mask']
     """
     analyzer = ModuleAnalyzer.for_module(module.__name__)
     analyzer.analyze()
-    homes = {name: _home(module, name) for name in module.__all__}
-    inside = (module.__name__, f"{module.__name__}.")
-    own = [name for name, home in homes.items() if home == inside[0] or home.startswith(inside[1])]
-    offered = [name for name in homes if name not in own]
-    return sorted(own, key=lambda name: analyzer.tagorder.get(name, 0)), offered
-
-
-def _home(module: ModuleType, name: str) -> str:
-    """Return the module that defines a name; a constant belongs to the module that has it."""
-    return getattr(getattr(module, name), "__module__", module.__name__)
+    return sorted(module.__all__, key=lambda name: analyzer.tagorder.get(name, 0))
 
 
 def described_members(member_of: type) -> list[str]:
@@ -226,7 +217,7 @@ def described_members(member_of: type) -> list[str]:
 
     Examples
     --------
-    >>> from attnlib.group_mean import Batch, GroupMeanTask
+    >>> from attnbook.training import GroupMeanTask
     >>> described_members(GroupMeanTask)
     ['n_tokens', 'token_width']
     """
@@ -244,14 +235,14 @@ def described_members(member_of: type) -> list[str]:
 def public_home(module: ModuleType) -> str:
     """Return the name under which a module's functions are imported: the package's, or its own."""
     package = importlib.import_module(PACKAGE)
-    own = public_names(module)[0]
+    own = public_names(module)
     return PACKAGE if set(own) <= set(package.__all__) else module.__name__
 
 
 def module_lines(module: ModuleType, known: Mapping[str, str]) -> list[str]:
     """Return the reStructuredText of a module's part of the reference."""
     home = public_home(module)
-    own, offered = public_names(module)
+    own = public_names(module)
     stem = module.__name__.rpartition(".")[2]
     lines: list[str] = []
     if not inspect.isroutine(getattr(importlib.import_module(PACKAGE), stem, None)):
@@ -260,9 +251,6 @@ def module_lines(module: ModuleType, known: Mapping[str, str]) -> list[str]:
     lines += [f".. py:currentmodule:: {home}", ""]
     lines += [*reference_text(inspect.getdoc(module) or "", known).splitlines(), ""]
     lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in own), ""]
-    if offered:
-        names = ", ".join(f":py:obj:`~{_home(module, name)}.{name}`" for name in offered)
-        lines += [f"Offered here as well: {names}.", ""]
     for name in own:
         lines += [*_entry(home, name, getattr(module, name)), ""]
     return lines
@@ -304,7 +292,7 @@ class ModuleReference(_Generated):
     def run(self) -> list[Node]:
         """Describe the module and its public names."""
         module = self.module(self.arguments[0])
-        for member in (getattr(module, name) for name in public_names(module)[0]):
+        for member in (getattr(module, name) for name in public_names(module)):
             if inspect.isfunction(member):  # what decorates a plot adds to its docstring
                 self.env.note_dependency(member.__code__.co_filename)
         return self.parsed(
@@ -324,7 +312,7 @@ class ModuleList(_Generated):
             module = self.module(stem)
             summary = (inspect.getdoc(module) or "").split("\n\n")[0]
             home = public_home(module)
-            lines += [f":ref:`reference-{stem.replace('_', '-')}`, from ``{home}``"]
+            lines += [f":ref:`reference-{re.sub('[._]', '-', stem)}`, from ``{home}``"]
             lines += [f"   {_flowing(summary)}"]
         return self.parsed(lines, self.get_source_info()[0])
 

@@ -20,21 +20,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attnlib import group_mean, optimizers, scaling, training
-from attnlib._extras import extra
-from attnlib._progress import progress_bar
-from attnlib._validation import real_number, whole_number
-from attnlib.scaling import (
-    ScalingRule,
-)
-from attnlib.training import (
-    STEPS,
+from attnbook.training import (
     Adam,
     GroupMeanTask,
     Learner,
     Sgd,
     TrainingRun,
+    group_mean,
+    model,
+    optimizers,
     train_together,
+)
+from attnbook.training._progress import progress_bar
+from attnbook.training.model import STEPS
+from attnlib import scaling
+from attnlib._extras import extra
+from attnlib._validation import real_number, whole_number
+from attnlib.scaling import (
+    ScalingRule,
 )
 
 __all__ = [
@@ -82,7 +85,7 @@ DIGITS = 5
 
 @dataclass(frozen=True)
 class Setting:
-    """One configuration; with a seed it is one run of :func:`attnlib.training.train`.
+    """One configuration; with a seed it is one run of :func:`attnbook.training.train`.
 
     Parameters
     ----------
@@ -97,7 +100,7 @@ class Setting:
     steps : int
         Number of steps.
     record_at : tuple of int, optional
-        Where to measure; by default as :func:`attnlib.training.train` does.
+        Where to measure; by default as :func:`attnbook.training.train` does.
     n_groups, group_size : int
         Number of tags in a sequence, and of tokens that share one.
     initial_gain : float
@@ -105,7 +108,7 @@ class Setting:
     query_key_rate : float
         What the learning rate of the query and key weights is multiplied by.
     clip, warm_up, decay
-        As in :class:`attnlib.optimizers.Sgd`.
+        As in :class:`attnbook.training.Sgd`.
 
     Notes
     -----
@@ -320,7 +323,7 @@ def _identity(setting: Setting, seed: int, rule: ScalingRule, code: str) -> dict
 def _code_digest() -> str:
     """Return a digest of the code that makes the numbers, so that old results are not reused."""
     digest = hashlib.sha256(np.__version__.encode())
-    for module in (group_mean, optimizers, scaling, training):
+    for module in (group_mean, optimizers, scaling, model):
         digest.update(Path(module.__file__).read_bytes())
     return digest.hexdigest()
 

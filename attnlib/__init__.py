@@ -21,7 +21,6 @@ from attnlib.gradients import (
     sorted_shares,
 )
 from attnlib.initialization import (
-    INITIALIZERS,
     AttentionVariances,
     EntryLaw,
     Initializer,
@@ -65,7 +64,6 @@ from attnlib.softmax import (
 __version__ = "2.0.0"
 
 __all__ = [
-    "INITIALIZERS",
     "AttentionGradients",
     "AttentionVariances",
     "EntryLaw",

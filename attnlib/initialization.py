@@ -8,9 +8,8 @@ W_k, b_q and b_k are independent with mean 0. Nothing is assumed about the token
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,6 @@ from attnlib._threads import on_one_thread
 from attnlib._validation import float_array, generator, real_number, whole_number
 
 __all__ = [
-    "INITIALIZERS",
     "AttentionVariances",
     "EntryLaw",
     "Initializer",
@@ -101,8 +99,9 @@ class Initializer:
 
     Examples
     --------
-    >>> from attnlib import INITIALIZERS
-    >>> INITIALIZERS["gpt2"]
+    >>> from attnlib import EntryLaw, Initializer
+    >>> law = EntryLaw("normal", lambda width, d_k: 0.02)
+    >>> Initializer("GPT-2", law, law, "openai/gpt-2, src/model.py, conv1d")
     Initializer(name='GPT-2')
     """
 
@@ -171,140 +170,10 @@ class Projections(NamedTuple):
     """Shape (d_k,); 0 where the initializer has none."""
 
 
-def _xavier_std(fan_in: int, fan_out: int) -> float:
-    """Return the standard deviation that the numbers of inputs and outputs ask for."""
-    return math.sqrt(2 / (fan_in + fan_out))
-
-
-def _fused_xavier_std(width: int, _d_k: int) -> float:
-    """Return that of W_q, W_k and W_v in one matrix: it counts as having 3 d_model outputs."""
-    return _xavier_std(width, 3 * width)
-
-
-def _square_xavier_std(width: int, _d_k: int) -> float:
-    """Return that of one d_model × d_model matrix for the W_q of all heads."""
-    return _xavier_std(width, width)
-
-
-def _head_xavier_std(width: int, d_k: int) -> float:
-    """Return that of one d_model × d_k matrix for each head."""
-    return _xavier_std(width, d_k)
-
-
-def _linear_std(width: int, _d_k: int) -> float:
-    """Return that of the uniform law between ±1/√d_model, for weights and biases alike."""
-    return 1 / math.sqrt(3 * width)
-
-
-def _fixed_std(_width: int, _d_k: int) -> float:
-    """Return the same at every width."""
-    return 0.02
-
-
-def _width_std(width: int, _d_k: int) -> float:
-    """Return what keeps unit variance."""
-    return 1 / math.sqrt(width)
-
-
-def _folded_std(width: int, d_k: int) -> float:
-    """Return what keeps unit variance, divided by √d_k as the scores are not."""
-    return 1 / math.sqrt(width * d_k)
-
-
-_FUSED_XAVIER = EntryLaw("uniform", _fused_xavier_std)
-_SQUARE_XAVIER = EntryLaw("uniform", _square_xavier_std)
-_HEAD_XAVIER = EntryLaw("uniform", _head_xavier_std)
-_LINEAR = EntryLaw("uniform", _linear_std)
-_FIXED = EntryLaw("normal", _fixed_std)
-_FIXED_TRUNCATED = EntryLaw("truncated normal", _fixed_std)
-_WIDTH = EntryLaw("normal", _width_std)
-_FOLDED = EntryLaw("normal", _folded_std)
-_LINEAR_SOURCE = "pytorch/pytorch, torch/nn/modules/linear.py, Linear.reset_parameters"
-_MUP_SOURCE = "G. Yang et al. 2021 (weights); microsoft/mup, README.md (scale)"
-
-INITIALIZERS: Mapping[str, Initializer] = MappingProxyType(
-    {
-        "multihead_attention": Initializer(
-            "nn.MultiheadAttention",
-            _FUSED_XAVIER,
-            _FUSED_XAVIER,
-            "pytorch/pytorch, torch/nn/modules/activation.py, MultiheadAttention._reset_parameters",
-        ),
-        "xavier_square": Initializer(
-            "Xavier, square matrix",
-            _SQUARE_XAVIER,
-            _SQUARE_XAVIER,
-            "tensorflow/tensor2tensor, tensor2tensor/models/transformer.py, transformer_base_v1; "
-            "tensor2tensor/layers/common_attention.py, compute_attention_component",
-        ),
-        "xavier_head": Initializer(
-            "Xavier, one matrix a head",
-            _HEAD_XAVIER,
-            _HEAD_XAVIER,
-            "X. Glorot and Y. Bengio 2010, equation 16, applied to each head's matrix",
-        ),
-        "linear": Initializer(
-            "nn.Linear without bias",
-            _LINEAR,
-            _LINEAR,
-            _LINEAR_SOURCE,
-        ),
-        "linear_bias": Initializer(
-            "nn.Linear with bias",
-            _LINEAR,
-            _LINEAR,
-            _LINEAR_SOURCE,
-            query_bias=_LINEAR,
-            key_bias=_LINEAR,
-        ),
-        "gpt2": Initializer(
-            "GPT-2",
-            _FIXED,
-            _FIXED,
-            "openai/gpt-2, src/model.py, conv1d",
-        ),
-        "bert": Initializer(
-            "BERT",
-            _FIXED_TRUNCATED,
-            _FIXED_TRUNCATED,
-            "google-research/bert, modeling.py, create_initializer and attention_layer",
-        ),
-        "t5": Initializer(
-            "T5",
-            _FOLDED,
-            _WIDTH,
-            "tensorflow/mesh, mesh_tensorflow/transformer/attention.py, AttentionParams",
-            scale=scaling.no_scaling(),
-        ),
-        "mup": Initializer(
-            "µP, 1/dₖ",
-            _WIDTH,
-            _WIDTH,
-            _MUP_SOURCE,
-            scale=scaling.inverse_width(),
-        ),
-        "mup_8": Initializer(
-            "µP, 8/dₖ",
-            _WIDTH,
-            _WIDTH,
-            _MUP_SOURCE,
-            scale=scaling.inverse_width(8),
-        ),
-    }
-)
-"""The usual initializers by a short key. All of them start biases at 0 but ``linear_bias``.
-
-The chapter on initialization compares them.
-"""
-
-
 def _checked_initializer(initializer: Any) -> Initializer:
     """Return the argument if it is an initializer; its key alone would be a likely slip."""
     if not isinstance(initializer, Initializer):
-        raise TypeError(
-            f"initializer must be an Initializer such as INITIALIZERS['gpt2']; "
-            f"got {initializer!r:.60}"
-        )
+        raise TypeError(f"initializer must be an Initializer; got {initializer!r:.60}")
     return initializer
 
 
@@ -421,11 +290,11 @@ def predict_variances(
 
     Examples
     --------
-    >>> from attnlib import INITIALIZERS, predict_variances
-    >>> predict_variances(INITIALIZERS["multihead_attention"], 512, 64).logit
-    0.25
-    >>> round(predict_variances(INITIALIZERS["t5"], 512, 64, token_cosine=0.9).within_row, 3)
-    0.1
+    >>> from attnlib import EntryLaw, Initializer, predict_variances
+    >>> law = EntryLaw("uniform", lambda width, d_k: (2 * width) ** -0.5)
+    >>> found = predict_variances(Initializer("Xavier", law, law, "PyTorch"), 512, 64)
+    >>> round(found.query, 6), round(found.logit, 6)
+    (0.5, 0.25)
     """
     plan = _checked_initializer(initializer)
     width, d_k = whole_number("width", width), whole_number("d_k", d_k)
@@ -602,8 +471,10 @@ def sample_projections(
     Examples
     --------
     >>> import numpy as np
-    >>> from attnlib import INITIALIZERS, sample_projections
-    >>> weights = sample_projections(INITIALIZERS["bert"], 768, 64, rng=np.random.default_rng(0))
+    >>> from attnlib import EntryLaw, Initializer, sample_projections
+    >>> law = EntryLaw("truncated normal", lambda width, d_k: 0.02)
+    >>> bert = Initializer("BERT", law, law, "google-research/bert")
+    >>> weights = sample_projections(bert, 768, 64, rng=np.random.default_rng(0))
     >>> weights.query.shape, bool(np.abs(weights.query).max() <= 0.04)
     ((768, 64), True)
     """
@@ -681,10 +552,10 @@ def sample_logit_variances(
     Examples
     --------
     >>> import numpy as np
-    >>> from attnlib import INITIALIZERS, sample_logit_variances
-    >>> measured = sample_logit_variances(
-    ...     INITIALIZERS["multihead_attention"], 512, 64, n_draws=20, rng=np.random.default_rng(0)
-    ... )
+    >>> from attnlib import EntryLaw, Initializer, sample_logit_variances
+    >>> law = EntryLaw("uniform", lambda width, d_k: (2 * width) ** -0.5)
+    >>> plan, rng = Initializer("Xavier", law, law, "PyTorch"), np.random.default_rng(0)
+    >>> measured = sample_logit_variances(plan, 512, 64, n_draws=20, rng=rng)
     >>> abs(measured.mean.logit - 0.25) < 4 * measured.standard_error.logit
     True
     """

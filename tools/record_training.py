@@ -22,19 +22,17 @@ from threadpoolctl import threadpool_limits  # noqa: E402
 
 from attnbook.figures.training_player import LEVELS, OPTIMIZERS, RECORDING, STEPS, WIDTHS  # noqa: E402
 from attnbook.sweeps import ARMS, QUICK_ARMS, REPORT_SEEDS, Setting, load_ablation  # noqa: E402
-from attnlib.group_mean import (  # noqa: E402
+from attnbook.training import (  # noqa: E402  # noqa: E402
+    BATCH_SIZE,
+    TEST_SIZE,
     Batch,
     GroupMeanTask,
     draw_batch,
     draw_tags,
-    matching_tokens,
-)
-from attnlib.optimizers import initial_state  # noqa: E402
-from attnlib.training import (  # noqa: E402
-    BATCH_SIZE,
-    TEST_SIZE,
     initial_parameters,
+    initial_state,
     loss_and_gradients,
+    matching_tokens,
     training_step,
 )
 
@@ -113,7 +111,7 @@ class Recording:
 def record(
     settings: Sequence[Setting], steps: Sequence[int] = STEPS, seed: int = SEED
 ) -> list[dict[str, Any]]:
-    """Train with the data of :func:`attnlib.training.train_together`, and return an entry each."""
+    """Train with the data of :func:`attnbook.training.train_together`, and return an entry each."""
     for_tags, for_weights, for_test, for_batches = np.random.SeedSequence(seed).spawn(4)
     tags = draw_tags(TASK, np.random.default_rng(for_tags))
     test = draw_batch(TASK, tags, TEST_SIZE, np.random.default_rng(for_test))

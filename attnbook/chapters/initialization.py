@@ -40,7 +40,8 @@ def furthest_off(
 
     Examples
     --------
-    >>> from attnlib import INITIALIZERS, predict_variances, sample_logit_variances
+    >>> from attnbook.initialization import INITIALIZERS
+    >>> from attnlib import predict_variances, sample_logit_variances
     >>> expected = [predict_variances(INITIALIZERS[key], 32, 8) for key in ("t5", "gpt2")]
     >>> rule, rng = INITIALIZERS["t5"], np.random.default_rng(1)
     >>> found = [sample_logit_variances(rule, 32, 8, n_draws=20, rng=rng) for _ in range(2)]
@@ -63,7 +64,7 @@ def tied_weight(rule: Initializer, d_k: int, n_tokens: int = 64, n_draws: int = 
 
     Examples
     --------
-    >>> from attnlib import INITIALIZERS
+    >>> from attnbook.initialization import INITIALIZERS
     >>> bool(tied_weight(INITIALIZERS["xavier_square"], 64, n_draws=2) > 0.8)
     True
     """
@@ -125,7 +126,7 @@ def rotary_variances(
 
     Examples
     --------
-    >>> from attnlib import INITIALIZERS
+    >>> from attnbook.initialization import INITIALIZERS
     >>> rotary_variances(INITIALIZERS["t5"], np.zeros(4), 8, 0.5, n_draws=3).shape
     (2, 2, 3)
     """

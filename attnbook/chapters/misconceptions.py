@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnbook.chapters.training import Table
+from attnbook.initialization import INITIALIZERS
 from attnbook.sweeps import load_ablation
 from attnlib import (
-    INITIALIZERS,
     entropy,
     predict_variances,
     sample_key_gradients,

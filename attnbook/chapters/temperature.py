@@ -7,9 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from attnbook.chapters.estimates import mean_and_error
+from attnbook.training import (
+    Batch,
+    GroupMeanTask,
+    Learner,
+    Sgd,
+    draw_batch,
+    draw_tags,
+    loss_and_gradients,
+    matching_tokens,
+    train_together,
+)
 from attnlib import effective_positions, sample_row_statistics, scaling, softmax
-from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
-from attnlib.training import Learner, Sgd, loss_and_gradients, train_together
 
 TASK = GroupMeanTask()
 RULES = {

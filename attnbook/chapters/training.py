@@ -11,18 +11,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnbook.sweeps import ARMS, MEASURED, OPTIMIZERS, Ablation, Record, Setting
-from attnlib import jacobian_norm_squared, sample_query_gradients
-from attnlib.group_mean import Batch, GroupMeanTask, draw_batch, draw_tags, matching_tokens
-from attnlib.training import (
+from attnbook.training import (
     TEST_SIZE,
+    Batch,
+    GroupMeanTask,
     Learner,
     Sgd,
     TrainingRun,
+    draw_batch,
+    draw_tags,
     loss_and_gradients,
+    matching_tokens,
     reference_losses,
     steps_to_loss,
     train_together,
 )
+from attnlib import jacobian_norm_squared, sample_query_gradients
 
 NOT_DIVIDED, DIVIDED, BY_WIDTH, NORM, _ = ARMS
 NAMES = {
@@ -330,7 +334,7 @@ def _medians(losses: Losses, optimizer: str, widths: Sequence[int]) -> np.ndarra
 
 @lru_cache(maxsize=8)
 def held_out(seed: int) -> Batch:
-    """Return what the runs of a seed are tested on; see `attnlib.training.train_together`."""
+    """Return what the runs of a seed are tested on; see `attnbook.training.train_together`."""
     for_tags, _, for_test, _ = np.random.SeedSequence(seed).spawn(4)
     drawn = draw_tags(TASK, np.random.default_rng(for_tags))
     return draw_batch(TASK, drawn, TEST_SIZE, np.random.default_rng(for_test))

@@ -13,7 +13,7 @@ import traitlets
 
 from attnbook.figures import _svg as svg
 from attnbook.figures._base import HERE, LiveFigure, slider, switch
-from attnlib.group_mean import GroupMeanTask, reference_losses
+from attnbook.training import GroupMeanTask, reference_losses
 
 RECORDING = HERE / "training_runs.json"
 STEPS = (0, 1, 2, 5, 10, 20, 30, 50, 70, 100, 140, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
@@ -83,8 +83,8 @@ class TrainingPlayer(LiveFigure):
     -----
     Shown in the chapter on training. The surprise: the undivided wide head finds the right
     group as surely as the divided one, but stays on one of its keys and has a far larger
-    loss. The runs are those of :func:`attnlib.training.train_together`; the reference losses
-    are those of :func:`attnlib.group_mean.reference_losses`.
+    loss. The runs are those of :func:`attnbook.training.train_together`; the reference losses
+    are those of :func:`attnbook.training.reference_losses`.
 
     Examples
     --------

@@ -33,8 +33,7 @@ from attnbook.sweeps import (
     save_ablation,
     tune_rates,
 )
-from attnlib import scaling
-from attnlib.training import (
+from attnbook.training import (
     Adam,
     GroupMeanTask,
     Sgd,
@@ -42,6 +41,7 @@ from attnlib.training import (
     steps_to_loss,
     train,
 )
+from attnlib import scaling
 from tools import sweep as command
 
 TABLE = Path(attnlib.__file__).parents[1] / "data" / "ablation.json"
@@ -259,7 +259,7 @@ def test_a_sweep_shows_one_bar(tmp_path, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr(shown, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr", shown)
-    monkeypatch.setattr("attnlib._progress.PATIENCE", 0)
+    monkeypatch.setattr("attnbook.training._progress.PATIENCE", 0)
     run_settings(SHORT[:1], [77], cache=tmp_path / "a" / "b")
     assert "runs" in shown.getvalue()
     assert "seed 77" not in shown.getvalue()

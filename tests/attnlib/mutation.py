@@ -52,10 +52,10 @@ TEST_FILES = {
     "saturation": ["test_saturation.py", "test_samplers.py", "test_errors.py"],
     "gradients": ["test_gradients.py", "test_samplers.py", "test_errors.py"],
     "initialization": ["test_initialization.py", "test_errors.py"],
-    "training": ["test_training.py"],
-    "group_mean": ["test_training.py"],
-    "optimizers": ["test_training.py"],
-    "_progress": ["test_training.py"],
+    "training.model": ["../attnbook/training/test_model.py"],
+    "training.group_mean": ["../attnbook/training/test_model.py"],
+    "training.optimizers": ["../attnbook/training/test_model.py"],
+    "training._progress": ["../attnbook/training/test_model.py"],
     "sweeps": ["../attnbook/test_sweeps.py"],
     "_validation": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
 }
@@ -250,13 +250,14 @@ def _shown(node: ast.AST) -> str:
 
 def source(module: str) -> Path:
     """Return the file of a module: of attnlib, or else of attnbook."""
-    path = ROOT / "attnlib" / f"{module}.py"
-    return path if path.is_file() else ROOT / "attnbook" / f"{module}.py"
+    name = f"{module.replace('.', '/')}.py"
+    path = ROOT / "attnlib" / name
+    return path if path.is_file() else ROOT / "attnbook" / name
 
 
 def imported(module: str) -> ModuleType:
     """Return a module that the tests have imported."""
-    return sys.modules[f"{source(module).parent.name}.{module}"]
+    return sys.modules[f"{source(module).relative_to(ROOT).parts[0]}.{module}"]
 
 
 def installed(name: str, module: str) -> FunctionType:
@@ -369,7 +370,7 @@ class MutationRun:
             seconds = time.perf_counter() - started
             for module in called:
                 if concerns(item, module):
-                    own = item.path.name == f"test_{module}.py"
+                    own = item.path.name == f"test_{module.rpartition('.')[2]}.py"
                     entry = (seconds > QUICK, not own, seconds, number, item)
                     for function in called[module]:
                         callers.setdefault((module, function), []).append(entry)

@@ -16,6 +16,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import attnlib
+from attnbook.initialization import INITIALIZERS
 from attnlib import _validation
 
 NAN, INF = float("nan"), float("inf")
@@ -109,7 +110,7 @@ VALID = {
     "positive": 0.5,
     "rng": RNG,
     "vectors": SCORES,
-    "initializer": attnlib.INITIALIZERS["gpt2"],
+    "initializer": INITIALIZERS["gpt2"],
     "two or more": 3,
     "three or more": 5,
     "cosine": 0.5,
@@ -235,7 +236,7 @@ def bad_cosines():
 
 
 def bad_initializers():
-    for value in (None, "gpt2", 0.02, attnlib.Initializer, attnlib.INITIALIZERS):
+    for value in (None, "gpt2", 0.02, attnlib.Initializer, INITIALIZERS):
         yield repr(value)[:20], value, TypeError, repr(value)[:20]
 
 

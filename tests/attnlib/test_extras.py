@@ -29,7 +29,7 @@ run_settings([Setting('divided by √dₖ', 'SGD', 4, 0.1, steps=1)], [0])"""
 }
 #: What works without a package.
 SPARED = {
-    "tqdm": "from attnlib.training import *; train(0, 4, None, Sgd(0.1), steps=1)",
+    "tqdm": "from attnbook.training import *; train(0, 4, None, Sgd(0.1), steps=1)",
     "threadpoolctl": "blockwise_attention(*np.ones((3, 2000, 4)))",
 }
 ONES = np.ones((3, 2, 4))

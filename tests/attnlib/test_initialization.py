@@ -23,8 +23,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
+from attnbook.initialization import INITIALIZERS
 from attnlib import (
-    INITIALIZERS,
     EntryLaw,
     Initializer,
     layer_norm,

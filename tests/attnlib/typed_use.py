@@ -3,8 +3,9 @@
 import numpy as np
 
 import attnlib
-from attnlib import scaling, training
-from attnlib.optimizers import Sgd
+from attnbook import training
+from attnbook.training import Sgd
+from attnlib import scaling
 
 
 def inverse_width(d_k: int, n_keys: int) -> float:

@@ -28,8 +28,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from attnlib import INITIALIZERS
-from attnlib.training import train_together
+from attnbook.initialization import INITIALIZERS
+from attnbook.training import train_together
 from tests.book.notebooks import ROOT, code, notebook, read
 
 NAME = "chapters/10_misconceptions.ipynb"

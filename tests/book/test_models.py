@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from attnlib.initialization import INITIALIZERS
+from attnbook.initialization import INITIALIZERS
 from tests.book.notebooks import BOOK, ROOT, read, shown_as, text_of
 
 TABLE = json.loads((ROOT / "data" / "models.json").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.special
 from scipy.optimize import brentq
 
-from attnlib.optimizers import Adam, initial_state, optimizer_step
+from attnbook.training import Adam, initial_state, optimizer_step
 from tests.attnbook.exercises.cases import Answers, Cases
 
 

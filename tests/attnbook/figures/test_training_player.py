@@ -14,7 +14,7 @@ from attnbook import figures
 from attnbook.figures import _svg as svg
 from attnbook.figures import training_player as player
 from attnbook.sweeps import ARMS, REPORT_SEEDS, Record, load_ablation
-from attnlib.training import train
+from attnbook.training import train
 from tools import record_training as recorder
 
 pytestmark = pytest.mark.not_for_mutants

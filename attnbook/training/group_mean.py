@@ -45,7 +45,7 @@ class GroupMeanTask:
 
     Examples
     --------
-    >>> from attnlib.group_mean import GroupMeanTask
+    >>> from attnbook.training import GroupMeanTask
     >>> task = GroupMeanTask()
     >>> task.n_tokens, task.token_width
     (32, 32)
@@ -144,7 +144,7 @@ def reference_losses(task: GroupMeanTask) -> ReferenceLosses:
 
     Examples
     --------
-    >>> from attnlib.group_mean import GroupMeanTask, reference_losses
+    >>> from attnbook.training import GroupMeanTask, reference_losses
     >>> reference_losses(GroupMeanTask())
     ReferenceLosses(zero=1.0, uniform=0.875, one_hot=0.75, ideal=0.0)
     """
@@ -161,7 +161,7 @@ def draw_tags(task: GroupMeanTask, rng: np.random.Generator) -> np.ndarray:
 
     Examples
     --------
-    >>> from attnlib.group_mean import GroupMeanTask, draw_tags
+    >>> from attnbook.training import GroupMeanTask, draw_tags
     >>> import numpy as np
     >>> draw_tags(GroupMeanTask(), np.random.default_rng(0)).shape
     (32, 16)
@@ -196,7 +196,7 @@ def draw_batch(
 
     Examples
     --------
-    >>> from attnlib.group_mean import GroupMeanTask, draw_batch, draw_tags
+    >>> from attnbook.training import GroupMeanTask, draw_batch, draw_tags
     >>> import numpy as np
     >>> task, rng = GroupMeanTask(), np.random.default_rng(0)
     >>> batch = draw_batch(task, draw_tags(task, rng), 5, rng)
@@ -238,7 +238,7 @@ def matching_tokens(task: GroupMeanTask, batch: Batch) -> np.ndarray:
 
     Examples
     --------
-    >>> from attnlib.group_mean import GroupMeanTask, draw_batch, draw_tags, matching_tokens
+    >>> from attnbook.training import GroupMeanTask, draw_batch, draw_tags, matching_tokens
     >>> import numpy as np
     >>> task, rng = GroupMeanTask(n_groups=2, group_size=3), np.random.default_rng(0)
     >>> batch = draw_batch(task, draw_tags(task, rng), 2, rng)

@@ -45,7 +45,7 @@ class Sgd:
 
     Examples
     --------
-    >>> from attnlib.optimizers import Sgd
+    >>> from attnbook.training import Sgd
     >>> Sgd(0.1, clip=1).clip
     1.0
     """
@@ -87,7 +87,7 @@ class Adam:
 
     Examples
     --------
-    >>> from attnlib.optimizers import Adam
+    >>> from attnbook.training import Adam
     >>> Adam(0.01).beta2
     0.999
     """
@@ -161,7 +161,7 @@ def initial_state(parameters: Mapping[str, np.ndarray]) -> OptimizerState:
 
     Examples
     --------
-    >>> from attnlib.optimizers import initial_state
+    >>> from attnbook.training import initial_state
     >>> import numpy as np
     >>> initial_state({"query": np.ones((2, 3))}).steps
     0
@@ -199,7 +199,7 @@ def optimizer_step(
 
     Examples
     --------
-    >>> from attnlib.optimizers import Sgd, initial_state, optimizer_step
+    >>> from attnbook.training import Sgd, initial_state, optimizer_step
     >>> import numpy as np
     >>> weights, gradient = {"query": np.array([1.0])}, {"query": np.array([2.0])}
     >>> optimizer_step(Sgd(0.25), weights, gradient, initial_state(weights))[0]

@@ -1,4 +1,4 @@
-"""training.py, group_mean.py and optimizers.py: task, gradients, optimizers, whole runs."""
+"""The chapter's model: task, gradients, optimizers, whole runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import pytest
 from attention_calls import RULE_NAMES, rules
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from attnlib import attention, scaling, training
-from attnlib._progress import progress_bar
-from attnlib.training import (
-    RECORD_AT,
+from attnbook.training import (
     Adam,
     Batch,
     GroupMeanTask,
@@ -32,6 +29,10 @@ from attnlib.training import (
     train_together,
     training_step,
 )
+from attnbook.training import model as training
+from attnbook.training._progress import progress_bar
+from attnbook.training.model import RECORD_AT
+from attnlib import attention, scaling
 
 SMALL = GroupMeanTask(n_groups=3, group_size=2, n_tags=5, tag_width=3, payload_width=2)
 TASKS = [GroupMeanTask(), SMALL, GroupMeanTask(4, 1, 4, 2, 3), GroupMeanTask(1, 3, 1, 1, 1)]
@@ -548,7 +549,7 @@ def test_training_computes_in_one_thread(monkeypatch):
         seen.update(threads())
         return training_step(*arguments)
 
-    monkeypatch.setattr("attnlib.training.training_step", noted)
+    monkeypatch.setattr("attnbook.training.model.training_step", noted)
     with threadpool_limits(2, user_api="blas"):
         train_together(3, [Learner(8, None, Sgd(0.1))], **SHORT)
         assert seen == {1}
@@ -626,7 +627,7 @@ def test_a_terminal_shows_the_bar_only_when_it_takes_long(monkeypatch):
     monkeypatch.setattr("sys.stderr", terminal)
     list(progress_bar(range(3), "counting"))
     assert not terminal.text.strip()
-    monkeypatch.setattr("attnlib._progress.PATIENCE", 0)
+    monkeypatch.setattr("attnbook.training._progress.PATIENCE", 0)
     list(progress_bar(range(3), "counting", shown=False))
     assert not terminal.text.strip()
     bar = progress_bar(range(3), "counting")

@@ -1,8 +1,6 @@
 r"""A small attention model, trained by gradients written out by hand.
 
-The task is *group mean* (:mod:`attnlib.group_mean`), the optimizers are those of
-:mod:`attnlib.optimizers`; this module offers their names as well. The model is one head with a
-query, a key and a value matrix,
+The model is one head with a query, a key and a value matrix,
 
 .. math:: s_i = \mathrm{rule}(x_q W_Q,\; x_i W_K), \qquad p = \mathrm{softmax}(s), \qquad
           y = \Bigl(\sum_i p_i x_i\Bigr) W_V,
@@ -21,21 +19,17 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from attnlib._progress import progress_bar
-from attnlib._threads import on_one_thread
-from attnlib._validation import float_array, generator, real_number, whole_number
-from attnlib.group_mean import (
+from attnbook.training._progress import progress_bar
+from attnbook.training.group_mean import (
     Batch,
     GroupMeanTask,
-    ReferenceLosses,
     checked_task,
     draw_batch,
     draw_tags,
     floating_type,
     matching_tokens,
-    reference_losses,
 )
-from attnlib.optimizers import (
+from attnbook.training.optimizers import (
     Adam,
     OptimizerState,
     Sgd,
@@ -45,27 +39,17 @@ from attnlib.optimizers import (
     initial_state,
     optimizer_step,
 )
+from attnlib._threads import on_one_thread
+from attnlib._validation import float_array, generator, real_number, whole_number
 from attnlib.scaling import ScalingRule, scaling_rule
 from attnlib.softmax import entropy
 
 __all__ = [
-    "Adam",
-    "Batch",
-    "GroupMeanTask",
     "Learner",
     "LossGradients",
-    "OptimizerState",
-    "ReferenceLosses",
-    "Sgd",
     "TrainingRun",
-    "draw_batch",
-    "draw_tags",
     "initial_parameters",
-    "initial_state",
     "loss_and_gradients",
-    "matching_tokens",
-    "optimizer_step",
-    "reference_losses",
     "steps_to_loss",
     "train",
     "train_together",
@@ -123,8 +107,8 @@ def initial_parameters(
 
     Examples
     --------
-    >>> from attnlib.group_mean import GroupMeanTask
-    >>> from attnlib.training import initial_parameters
+    >>> from attnbook.training.group_mean import GroupMeanTask
+    >>> from attnbook.training.model import initial_parameters
     >>> import numpy as np
     >>> parameters = initial_parameters(GroupMeanTask(), 64, rng=np.random.default_rng(0))
     >>> {name: array.shape for name, array in parameters.items()}
@@ -229,8 +213,8 @@ def loss_and_gradients(
 
     Examples
     --------
-    >>> from attnlib.group_mean import GroupMeanTask, draw_batch, draw_tags
-    >>> from attnlib.training import initial_parameters, loss_and_gradients
+    >>> from attnbook.training.group_mean import GroupMeanTask, draw_batch, draw_tags
+    >>> from attnbook.training.model import initial_parameters, loss_and_gradients
     >>> import numpy as np
     >>> task, rng = GroupMeanTask(), np.random.default_rng(0)
     >>> batch = draw_batch(task, draw_tags(task, rng), 64, rng)
@@ -318,7 +302,7 @@ def training_step(
 ) -> tuple[float, dict[str, np.ndarray], OptimizerState]:
     """Make one step: return the loss before it, the parameters after it, and the state.
 
-    Errors are those of :func:`loss_and_gradients` and :func:`attnlib.optimizers.optimizer_step`.
+    Errors are those of :func:`loss_and_gradients` and :func:`attnbook.training.optimizer_step`.
 
     Notes
     -----
@@ -326,9 +310,9 @@ def training_step(
 
     Examples
     --------
-    >>> from attnlib.group_mean import GroupMeanTask, draw_batch, draw_tags
-    >>> from attnlib.optimizers import Sgd, initial_state
-    >>> from attnlib.training import initial_parameters, training_step
+    >>> from attnbook.training.group_mean import GroupMeanTask, draw_batch, draw_tags
+    >>> from attnbook.training.optimizers import Sgd, initial_state
+    >>> from attnbook.training.model import initial_parameters, training_step
     >>> import numpy as np
     >>> task, rng = GroupMeanTask(), np.random.default_rng(0)
     >>> batch = draw_batch(task, draw_tags(task, rng), 64, rng)
@@ -363,8 +347,8 @@ class Learner:
 
     Examples
     --------
-    >>> from attnlib.optimizers import Sgd
-    >>> from attnlib.training import Learner
+    >>> from attnbook.training.optimizers import Sgd
+    >>> from attnbook.training.model import Learner
     >>> Learner(64, None, Sgd(0.1)).rule
     ScalingRule('1/√dₖ')
     """
@@ -440,8 +424,8 @@ def train(
 
     Examples
     --------
-    >>> from attnlib.optimizers import Sgd
-    >>> from attnlib.training import train
+    >>> from attnbook.training.optimizers import Sgd
+    >>> from attnbook.training.model import train
     >>> run = train(0, 16, None, Sgd(0.2), steps=100, record_at=[0, 100])
     >>> bool(run.loss[0] > 1 > 0.3 > run.loss[1])
     True
@@ -494,8 +478,8 @@ def train_together(
 
     Examples
     --------
-    >>> from attnlib.optimizers import Sgd
-    >>> from attnlib.training import Learner, train_together
+    >>> from attnbook.training.optimizers import Sgd
+    >>> from attnbook.training.model import Learner, train_together
     >>> learners = [Learner(256, 1.0, Sgd(0.03)), Learner(256, None, Sgd(0.3))]
     >>> unscaled, scaled = train_together(0, learners, steps=100)
     >>> bool(unscaled.loss[-1] > 0.5 > scaled.loss[-1])
@@ -658,7 +642,7 @@ def steps_to_loss(steps: ArrayLike, loss: ArrayLike, level: float) -> np.floatin
 
     Examples
     --------
-    >>> from attnlib.training import steps_to_loss
+    >>> from attnbook.training.model import steps_to_loss
     >>> steps_to_loss([0, 10, 20], [[1.0, 0.5, 0.1], [1.0, 0.9, 0.8]], 0.5)
     array([10., inf])
     """
