@@ -35,7 +35,7 @@ from attnbook.training._progress import progress_bar
 from attnbook.training.model import STEPS
 from attnlib import scaling
 from attnlib._extras import extra
-from attnlib._validation import real_number, whole_number
+from attnlib._checks import real_number, whole_number
 from attnlib.scaling import (
     ScalingRule,
 )

@@ -1,19 +1,15 @@
-"""Plain threads for NumPy work: how many, their pool, and the memory that each keeps."""
+"""Plain threads for NumPy work, as many as NumPy's own products use."""
 
 from __future__ import annotations
 
-import math
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-
-_kept = threading.local()
+R = TypeVar("R")
 
 
 @cache
@@ -27,100 +23,45 @@ def _blas() -> Any:
 
 
 class _Products:
-    """How many threads NumPy's products use, and that they use one while calls share out work.
+    """How many threads NumPy's products have, and how many calls hold them to one.
 
     Calls of several threads may overlap: the first sets the limit, the last lifts it.
     """
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.calls = 0
-        self.limit: Any = None
-        self.n_threads = 1
-
-    def count(self) -> int:
-        with self.lock:
-            if self.calls == 0:
-                libraries = [] if _blas() is None else _blas().lib_controllers
-                self.n_threads = max((library.num_threads for library in libraries), default=1)
-            return self.n_threads
-
-    @contextmanager
-    def held_to_one(self) -> Iterator[None]:
-        with self.lock:
-            if self.calls == 0 and _blas() is not None:
-                self.limit = _blas().limit(limits=1)
-            self.calls += 1
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.calls -= 1
-                if self.calls == 0:
-                    self.lift()
-
-    def lift(self) -> None:
-        if self.limit is not None:
-            self.limit.restore_original_limits()
-            self.limit = None
-
-    def start_anew(self) -> None:
-        """In a forked child no call is running, whatever the parent was doing."""
-        self.lock = threading.Lock()
-        self.calls = 0
-        self.lift()
-
-
-_products = _Products()
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Return the other threads; they start when they are needed first."""
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="attnlib")
-
-
-if hasattr(os, "register_at_fork"):  # a child has the parent's pool, but not its threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-    os.register_at_fork(after_in_child=_products.start_anew)
+    lock = threading.Lock()
+    calls = 0
+    limit: Any = None
+    n_threads = 1
 
 
 def n_threads() -> int:
     """Return how many threads NumPy's matrix products use, so that one setting rules both."""
-    return _products.count()
+    with _Products.lock:
+        if _Products.calls == 0 and _blas() is not None:
+            counts = [library.num_threads for library in _blas().lib_controllers]
+            _Products.n_threads = max(counts, default=1)
+        return _Products.n_threads
 
 
-def on_one_thread() -> AbstractContextManager[None]:
+@contextmanager
+def on_one_thread() -> Iterator[None]:
     """Let products of small matrices run on one thread, as others would only wait for it."""
-    return _products.held_to_one()
+    with _Products.lock:
+        if _Products.calls == 0 and _blas() is not None:
+            _Products.limit = _blas().limit(limits=1)
+        _Products.calls += 1
+    try:
+        yield
+    finally:
+        with _Products.lock:
+            _Products.calls -= 1
+            if _Products.calls == 0 and _Products.limit is not None:
+                _Products.limit.restore_original_limits()
 
 
-def share_out(
-    work: Callable[[Sequence[Any]], Any], items: Sequence[Any], n_threads: int
-) -> list[Any]:
-    """Call `work` with every n-th item in each of n threads, this one included.
-
-    Returns what each call returned, in order. Products run on one thread each meanwhile.
-    """
-    n = min(n_threads, len(items))
+def share_out(work: Callable[[Sequence[Any]], R], items: Sequence[Any], n: int) -> list[R]:
+    """Call `work` with every n-th item in each of n threads, and return the results in order."""
     if n < 2:
         return [work(items)]
-    with _products.held_to_one():
-        others = [_pool().submit(work, items[start::n]) for start in range(1, n)]
-        try:
-            return [work(items[::n]), *(other.result() for other in others)]
-        finally:
-            wait(others)  # they work on the caller's arrays
-
-
-def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return memory that this thread uses again and again; its content is what was left there.
-
-    Fresh memory costs a page fault every 4 kB, which is more than the arithmetic of a tile.
-    """
-    size = math.prod(shape)
-    flat = getattr(_kept, name, None)
-    if flat is None or flat.size < size or flat.dtype != dtype:
-        flat = np.empty(size, dtype)
-        setattr(_kept, name, flat)
-    return flat[:size].reshape(shape)
+    with on_one_thread(), ThreadPoolExecutor(n) as pool:
+        return list(pool.map(work, [items[start::n] for start in range(n)]))

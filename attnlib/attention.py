@@ -1,4 +1,7 @@
-"""Dense scaled dot-product attention: scores, mask, softmax, weighted mean, and its gradient."""
+"""Dense scaled dot-product attention: scores, mask, softmax, weighted mean, and its gradient.
+
+Derived in the chapters on implementation and on gradients.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,17 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._calls import (
-    AttentionCall,
-    check_scores,
-    checked_call,
-    checked_cotangent,
-    finished_gradients,
-    hide,
-    scaled_keys,
-    scaled_queries,
-    sum_to_shape,
+from attnlib._checks import flag, whole_number
+from attnlib._inputs import (
+    Inputs,
+    check_cotangent,
+    check_finite,
+    check_inputs,
+    hide_keys,
+    unfold_gradients,
 )
-from attnlib._extras import answering
-from attnlib._validation import flag, whole_number
 from attnlib.scaling import ScalingRule
-from attnlib.softmax import _times_jacobian
+from attnlib.softmax import _softmax_rows, _times_jacobian
 
 __all__ = [
     "AttentionGradients",
@@ -33,12 +32,7 @@ __all__ = [
 
 
 class AttentionGradients(NamedTuple):
-    """Gradient of a loss by each input of attention, and by each learned gain of its rule.
-
-    Notes
-    -----
-    Derived in the chapter on gradients.
-    """
+    """Gradient of a loss by each input of attention, and by each learned gain of its rule."""
 
     query: np.ndarray
     key: np.ndarray
@@ -58,15 +52,6 @@ def causal_mask(n_queries: int, n_keys: int) -> np.ndarray:
     Returns
     -------
     numpy.ndarray of bool, shape (n_queries, n_keys)
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is not as described.
-
-    Notes
-    -----
-    Used in the chapter on implementation.
 
     Examples
     --------
@@ -101,8 +86,7 @@ def scaled_dot_product_attention(
     scale: float | Callable[[int, int], float] | ScalingRule | None = None,
     return_weights: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...
-@answering
-@np.errstate(under="ignore")
+@np.errstate(all="ignore")  # what does not fit the type is looked for
 def scaled_dot_product_attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -153,11 +137,11 @@ def scaled_dot_product_attention(
 
     Notes
     -----
-    Introduced in the chapter on the puzzle. The scale multiplies the queries before their product
-    with the keys, as in every function here; so a raw score may exceed what the type can hold.
-    Where a group of query heads shares a key head, repeat the latter: ``np.repeat(key, group,
-    axis=-3)``, and the same for the values. An output in float16 is computed in float32 and
-    rounded once, by at most 1/2048 of an entry.
+    The scale multiplies the queries before their product with the keys, as in every function
+    here; so a raw score may exceed what the type can hold. Where a group of query heads shares
+    a key head, repeat the latter: ``np.repeat(key, group, axis=-3)``, and the same for the
+    values. An output in float16 is computed in float32 and rounded once, by at most 1/2048 of
+    an entry.
 
     References
     ----------
@@ -178,49 +162,31 @@ def scaled_dot_product_attention(
     >>> scaled_dot_product_attention(*np.ones((3, 2, 4), np.float16)).dtype
     dtype('float16')
     """
-    call = checked_call(query, key, value, attn_mask, is_causal, scale)
+    inputs = check_inputs(query, key, value, attn_mask, is_causal, scale)
     with_weights = flag("return_weights", return_weights)
-    logits = _logits(call)  # of queries that are divided by √d_k, or scaled otherwise
-    weights = _softmax(_masked(call, logits))
-    output = (weights @ call.value).astype(call.dtype, copy=False)
-    return (output, weights.astype(call.dtype, copy=False)) if with_weights else output
+    # the queries divided by √d_k, or scaled by another rule
+    scores = inputs.fold(inputs.query) @ inputs.rule.fold_key(inputs.key).mT
+    weights = _weights(inputs, _logits(inputs, scores))
+    output = (weights @ inputs.value).astype(inputs.dtype, copy=False)
+    check_finite(inputs, output)
+    return (output, weights.astype(inputs.dtype, copy=False)) if with_weights else output
 
 
-def _logits(call: AttentionCall) -> np.ndarray:
-    """Return the products of the queries, divided by √d_k or scaled by another rule, and the keys.
-
-    Raw scores that no number of the type can hold are then no error if the logits are within range.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores = scaled_queries(call, call.query) @ scaled_keys(call).mT
-    check_scores(call, scores)
-    return call.rule.cap_logits(scores)
+def _logits(inputs: Inputs, scores: np.ndarray) -> np.ndarray:
+    """Return products of folded queries and keys, bent where the rule has a cap."""
+    check_finite(inputs, scores)
+    return inputs.rule.cap_logits(scores)
 
 
-def _masked(call: AttentionCall, logits: np.ndarray) -> np.ndarray:
-    """Return the logits with -inf where a key is hidden, in the same memory if it is enough."""
-    if logits.shape != call.shape:  # value has leading axes of its own
-        logits = np.broadcast_to(logits, call.shape).copy()
-    hide(logits, call.mask, 0 if call.is_causal else None)
-    return logits
+def _weights(inputs: Inputs, logits: np.ndarray) -> np.ndarray:
+    """Return the weights, in the memory of the logits if it is enough."""
+    if logits.shape != inputs.shape:  # value has leading axes of its own
+        logits = np.broadcast_to(logits, inputs.shape).copy()
+    hide_keys(logits, inputs.mask, 0 if inputs.is_causal else None)
+    return _softmax_rows(logits)
 
 
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    """Turn logits into weights, in place. A row without any key to attend to gets zeros."""
-    peak = logits.max(axis=-1, keepdims=True)
-    # A row without any key: exp(-inf - 0) = 0 for all, instead of NaN.
-    peak[np.isneginf(peak)] = 0
-    # a difference or an exponential below the least number: weight 0
-    with np.errstate(over="ignore", under="ignore"):
-        logits -= peak
-        weights = np.exp(logits, out=logits)
-        total = weights.sum(axis=-1, keepdims=True)
-        total[total == 0] = 1
-        weights /= total
-    return weights
-
-
-@np.errstate(under="ignore")
+@np.errstate(all="ignore")
 def attention_vjp(
     query: ArrayLike,
     key: ArrayLike,
@@ -264,9 +230,8 @@ def attention_vjp(
 
     Notes
     -----
-    Derived for one row in the chapter on gradients. If the rule is a number, logits are
-    proportional to it, and the gradient by its logarithm is the sum of query times gradient by
-    query.
+    If the rule is a number, logits are proportional to it, and the gradient by its logarithm is
+    the sum of query times gradient by query.
 
     References
     ----------
@@ -281,16 +246,12 @@ def attention_vjp(
     array([[ 0.5],
            [-0.5]])
     """
-    call = checked_call(query, key, value, attn_mask, is_causal, scale)
-    upstream = checked_cotangent(call, cotangent)
-    logits = _logits(call)
-    slope = call.rule.cap_slope(logits)
-    weights = _softmax(_masked(call, logits))
-    with np.errstate(over="ignore", invalid="ignore"):
-        by_weights = upstream @ call.value.mT
-        by_scores = _times_jacobian(weights, by_weights, -1) * slope
-        by_query = by_scores @ scaled_keys(call)
-        by_key = by_scores.mT @ scaled_queries(call, call.query)
-        by_value = weights.mT @ upstream
-    summed = map(sum_to_shape, (by_query, by_key, by_value), (x.shape for x in call[:3]))
-    return AttentionGradients(*finished_gradients(call, *summed))
+    inputs = check_inputs(query, key, value, attn_mask, is_causal, scale)
+    upstream = check_cotangent(inputs, cotangent)
+    q, k = inputs.fold(inputs.query), inputs.rule.fold_key(inputs.key)
+    logits = _logits(inputs, q @ k.mT)
+    slope = inputs.rule.cap_slope(logits)
+    weights = _weights(inputs, logits)
+    by_scores = _times_jacobian(weights, upstream @ inputs.value.mT, -1) * slope
+    gradients = by_scores @ k, by_scores.mT @ q, weights.mT @ upstream
+    return AttentionGradients(*unfold_gradients(inputs, *gradients))

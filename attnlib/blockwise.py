@@ -1,43 +1,48 @@
 """Attention, and its gradient, without ever holding the matrix of weights.
 
-The work is cut into tiles: some queries of a head against some keys, small enough for a cache.
-A tile of scores is exponentiated where it lies, added to the running sums of its queries, and
-overwritten by the next. What to subtract in the exponent, the largest score, is known only at the
-end; so the largest *so far* is subtracted, and the sums are multiplied by exp(old - new) whenever
-it grows: the online softmax (Milakov and Gimelshein, 2018). Any number near the largest will do,
-so the first tile's serves for all tiles, and only if a sum then overflows is every tile looked at.
+The work is cut into tiles: some queries against some keys, small enough for a cache. A tile of
+logits is exponentiated where it lies, added to the running sums of its queries by a step of the
+online softmax, and forgotten.
 
-Often nothing needs to be subtracted. No score exceeds the length of its query times that of the
-longest key (Cauchy-Schwarz); where exp of that cannot overflow, no maximum is looked for at all.
-So it is in float32 for 1024 standard normal tokens with divided scores, up to heads 4096 wide.
-NumPy lets go of the interpreter in products and exponentials, so plain threads share the work.
+Often no maximum is needed. No score exceeds the length of its query times that of the longest key
+(Cauchy-Schwarz); where exp of that cannot overflow, the logits are exponentiated as they are, and
+anew from their maximum if a sum turns out small. So it is in float32 for 1024 standard normal
+tokens with divided scores, up to heads 4096 wide. NumPy lets go of the interpreter in products and
+exponentials, so plain threads share the tiles. The chapter on implementation proves both steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib import _tiles as tiling
-from attnlib._calls import (
-    AttentionCall,
-    checked_call,
-    checked_cotangent,
-    finished_gradients,
-    scaled_queries,
+from attnlib._inputs import (
+    Inputs,
+    check_cotangent,
+    check_finite,
+    check_inputs,
+    hide_keys,
+    unfold_gradients,
 )
-from attnlib._extras import answering
-from attnlib._threads import scratch, share_out
+from attnlib._threads import n_threads, share_out
 from attnlib.attention import AttentionGradients
+from attnlib.online import _add_block, _start_sums
 from attnlib.scaling import ScalingRule
 
 __all__ = ["blockwise_attention", "blockwise_attention_vjp"]
 
+QUERIES, KEYS = 512, 256
+"""Those of a tile, at most: half a megabyte of scores in float32."""
+WORTH_A_THREAD = 2**18
+"""Scores from which on a call is shared out."""
+Tile = tuple[slice, slice]
+"""Some heads, and some of their queries."""
 
-@answering
-@np.errstate(under="ignore")
+
+@np.errstate(all="ignore")  # what does not fit the type is looked for
 def blockwise_attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -65,7 +70,7 @@ def blockwise_attention(
 
     Notes
     -----
-    Serves the chapter on implementation. Uses as many threads as NumPy's own products do.
+    Uses as many threads as NumPy's own products do.
 
     Examples
     --------
@@ -74,12 +79,14 @@ def blockwise_attention(
     >>> blockwise_attention(*np.ones((3, 10_000, 16), np.float32)).shape  # not 400 MB for weights
     (10000, 16)
     """
-    call = checked_call(query, key, value, attn_mask, is_causal, scale)
-    output, _, _ = _forward(call, *tiling.heads_of(call))
-    return output.reshape(*call.shape[:-1], output.shape[-1]).astype(call.dtype, copy=False)
+    inputs = check_inputs(query, key, value, attn_mask, is_causal, scale)
+    _, _, output = _attend(inputs)
+    check_finite(inputs, output)
+    shape = (*inputs.shape[:-1], output.shape[-1])
+    return output.reshape(shape).astype(inputs.dtype, copy=False)
 
 
-@np.errstate(under="ignore")
+@np.errstate(all="ignore")
 def blockwise_attention_vjp(
     query: ArrayLike,
     key: ArrayLike,
@@ -101,16 +108,11 @@ def blockwise_attention_vjp(
     -------
     AttentionGradients
 
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`attention_vjp`.
-
     Notes
     -----
-    Serves the chapter on implementation. Weights are computed anew, from their peaks and sums.
-    Rounding leaves an error of the size of epsilon times value times cotangent, also where a
-    saturated row has a smaller gradient; :func:`attention_vjp` is accurate there.
+    Weights are computed anew, from their peaks and sums. Rounding leaves an error of the size
+    of epsilon times value times cotangent, also where a saturated row has a smaller gradient;
+    :func:`attention_vjp` is accurate there.
 
     Examples
     --------
@@ -119,103 +121,142 @@ def blockwise_attention_vjp(
     array([[ 0.5],
            [-0.5]])
     """
-    call = checked_call(query, key, value, attn_mask, is_causal, scale)
-    by_head = _backward(call, tiling.by_head(call, checked_cotangent(call, cotangent)))
-    gradients = map(tiling.from_heads, [call] * 3, by_head, call[:3])
-    return AttentionGradients(*finished_gradients(call, *gradients))
+    inputs = check_inputs(query, key, value, attn_mask, is_causal, scale)
+    lead = inputs.shape[:-2]
+    by_head = _carry_back(inputs, _by_head(inputs, check_cotangent(inputs, cotangent)))
+    gradients = (by.reshape(*lead, *by.shape[1:]) for by in by_head)
+    return AttentionGradients(*unfold_gradients(inputs, *gradients))
 
 
-def _forward(
-    call: AttentionCall, query: np.ndarray, key: np.ndarray, value: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return output, subtracted peak and sum of exponentials of each query, by head."""
-    output = np.empty((*query.shape[:-1], value.shape[-1]), value.dtype)
-    peaks, totals = np.empty((2, *query.shape[:-1], 1), value.dtype)
-    powers, longest_key = tiling.powers_for(call), tiling.longest(key)
-    limit, least = tiling.headroom(call) * powers.unit, np.finfo(key.dtype).min
-    ones = np.ones((tiling.KEYS, 1), key.dtype)
+def _attend(inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the subtracted peak, the sum of exponentials and the output of each query, by head."""
+    query, key, value = _heads(inputs)
+    peak, total, output = _start_sums((*query.shape[:-1], value.shape[-1]), value.dtype)
+    least, longest_key, limit = np.finfo(value.dtype).min, _longest(key), _headroom(value)
 
-    def attend(heads: slice, rows: slice, *, careful: bool) -> bool:
-        """Write what some queries get, and say whether nothing left the range of the numbers."""
-        q = scaled_queries(call, query[heads, rows])
-        q *= powers.unit
-        bound = tiling.longest(q) * longest_key  # of all scores; if finite, so are they
-        online = careful or not min(bound, call.rule.cap or bound) < limit
-        out = output[heads, rows]
-        # From the least number on, a query without any key gets zeros instead of NaN.
-        peak = np.full((*out.shape[:-1], 1), least)
-        total = np.zeros_like(peak)
-        for keys in tiling.key_slices(call, rows):
-            scores = tiling.tile_scores(call, q, key[heads, keys], check=not np.isfinite(bound))
-            tiling.hide_in_tile(call, scores, heads, rows, keys)
-            if online and (careful or keys.start == 0):
-                higher = np.maximum(peak, scores.max(axis=-1, keepdims=True))
-                if keys.start:
-                    shrink = powers.of(peak - higher)
-                    total *= shrink
-                    out *= shrink
-                peak = higher
-            if online:
-                scores -= peak
-            powers.of(scores, out=scores)
-            total += scores @ ones[: scores.shape[-1]]  # faster than scores.sum
-            if keys.start == 0:
-                np.matmul(scores, value[heads, keys], out=out)
-            else:
-                sums = scratch("sums", out.shape, out.dtype)
-                out += np.matmul(scores, value[heads, keys], out=sums)
-        in_range = np.isfinite(out).all() and ((total > 1e-3) | (total == 0)).all()
-        total[total == 0] = 1
-        out /= total
-        # Without a peak the sum may be huge: then its logarithm serves as one.
-        peaks[heads, rows], totals[heads, rows] = (
-            (peak, total) if online else (powers.logarithm(total), 1)
-        )
+    def attend(tile: Tile, *, keep_peak: bool) -> bool:
+        """Write what some queries get, and say whether no sum is so small that digits were lost."""
+        q = inputs.fold(query[tile])
+        reach = _longest(q) * longest_key  # no score is larger, by Cauchy-Schwarz
+        if keep_peak and not min(reach, inputs.rule.cap or reach) < limit:
+            return False
+        sums = peak[tile], total[tile], output[tile]
+        peak[tile], total[tile], output[tile] = 0 if keep_peak else least, 0, 0
+        for heads, keys in _key_tiles(inputs, tile):
+            scores = q @ key[heads, keys].mT
+            if not math.isfinite(reach):
+                check_finite(inputs, scores)
+            logits = inputs.rule.cap_logits(scores)
+            _hide(inputs, logits, tile, keys)
+            _add_block(*sums, logits, value[heads, keys], keep_peak=keep_peak)
+        hidden = total[tile] == 0  # queries without any key
+        in_range = ((total[tile] > 1e-3) | hidden).all()
+        output[tile] /= total[tile] + hidden
         return bool(in_range)
 
-    @np.errstate(over="ignore", under="ignore", invalid="ignore")
-    def attend_all(some_tiles: list[tiling.Tile]) -> None:
-        added = call.mask is not None and call.mask.dtype != bool  # which has no bound
-        for heads, rows in some_tiles:
-            if added or not attend(heads, rows, careful=False):
-                attend(heads, rows, careful=True)
+    @np.errstate(all="ignore")
+    def attend_all(tiles: Sequence[Tile]) -> None:
+        has_bound = inputs.mask is None or inputs.mask.dtype == bool  # nothing is added
+        for tile in tiles:
+            if not (has_bound and attend(tile, keep_peak=True)):
+                attend(tile, keep_peak=False)
 
-    n_threads = tiling.threads_for(call)
-    share_out(attend_all, tiling.tiles(call, n_threads), n_threads)
-    return output, peaks, totals
+    share_out(attend_all, *_tiles(inputs))
+    total[total == 0] = 1
+    return peak, total, output
 
 
-def _backward(call: AttentionCall, upstream: np.ndarray) -> list[np.ndarray]:
+def _carry_back(inputs: Inputs, upstream: np.ndarray) -> list[np.ndarray]:
     """Return the gradients by folded queries, by folded keys and by values, by head."""
-    query, key, value = tiling.heads_of(call)
-    by_query, powers = np.zeros_like(query), tiling.powers_for(call)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        output, peaks, totals = _forward(call, query, key, value)
-        upstream = upstream / totals  # so that exponentials may stand for weights
-        mean_use = (upstream * output).sum(axis=-1, keepdims=True)
+    query, key, value = _heads(inputs)
+    by_query = np.zeros_like(query)
+    peak, total, output = _attend(inputs)
+    upstream = upstream / total  # so that exponentials may stand for weights
+    mean_use = (upstream * output).sum(axis=-1, keepdims=True)
 
-    @np.errstate(over="ignore", under="ignore", invalid="ignore")
-    def carry_back(some_tiles: list[tiling.Tile]) -> list[np.ndarray]:
+    @np.errstate(all="ignore")
+    def carry_back(tiles: Sequence[Tile]) -> list[np.ndarray]:
         by_key, by_value = np.zeros_like(key), np.zeros_like(value)
-        for heads, rows in some_tiles:
-            q = scaled_queries(call, query[heads, rows])
-            exponents = q * powers.unit
-            for keys in tiling.key_slices(call, rows):
-                exps = tiling.tile_scores(call, exponents, key[heads, keys])
-                slope = call.rule.cap_slope(exps)
-                tiling.hide_in_tile(call, exps, heads, rows, keys)
-                exps -= peaks[heads, rows]
-                powers.of(exps, out=exps)
-                by_scores = scratch("by_scores", exps.shape, exps.dtype)
-                np.matmul(upstream[heads, rows], value[heads, keys].mT, out=by_scores)
-                by_scores -= mean_use[heads, rows]
-                by_scores *= exps
+        for tile in tiles:
+            q = inputs.fold(query[tile])
+            for heads, keys in _key_tiles(inputs, tile):
+                logits = inputs.rule.cap_logits(q @ key[heads, keys].mT)
+                slope = inputs.rule.cap_slope(logits)
+                _hide(inputs, logits, tile, keys)
+                logits -= peak[tile]
+                exponentials = np.exp(logits, out=logits)
+                by_scores = upstream[tile] @ value[heads, keys].mT
+                by_scores -= mean_use[tile]
+                by_scores *= exponentials
                 by_scores *= slope
-                by_query[heads, rows] += by_scores @ key[heads, keys]
+                by_query[tile] += by_scores @ key[heads, keys]
                 by_key[heads, keys] += by_scores.mT @ q
-                by_value[heads, keys] += exps.mT @ upstream[heads, rows]
+                by_value[heads, keys] += exponentials.mT @ upstream[tile]
         return [by_key, by_value]
 
-    n_threads = tiling.threads_for(call)
-    parts = share_out(carry_back, tiling.tiles(call, n_threads), n_threads)
+    parts = share_out(carry_back, *_tiles(inputs))
     return [by_query, *(sum(rest, first) for first, *rest in zip(*parts, strict=True))]
+
+
+def _headroom(value: np.ndarray) -> float:
+    """Return the score up to which a sum of exponentials times values cannot overflow.
+
+    The logarithm of the largest number, less those of the number of keys and of the largest value,
+    and 1 for rounding.
+    """
+    largest = max(value.max(initial=1), -value.min(initial=0))
+    most = math.log(np.finfo(value.dtype).max)
+    return most - math.log(value.shape[-2]) - math.log(largest) - 1
+
+
+def _longest(vectors: np.ndarray) -> float:
+    """Return the largest Euclidean length, infinite where a square overflows."""
+    return math.sqrt(np.vecdot(vectors, vectors).max(initial=0))
+
+
+def _by_head(inputs: Inputs, x: np.ndarray) -> np.ndarray:
+    """Return an array of the call with one leading axis for all."""
+    whole = np.broadcast_to(x, (*inputs.shape[:-2], *x.shape[-2:]))
+    return whole.reshape(math.prod(inputs.shape[:-2]), *x.shape[-2:])
+
+
+def _heads(inputs: Inputs) -> list[np.ndarray]:
+    """Return queries, keys and values by head; the scaling rule has been applied to keys only."""
+    arrays = inputs.query, inputs.rule.fold_key(inputs.key), inputs.value
+    return [_by_head(inputs, x) for x in arrays]
+
+
+def _tiles(inputs: Inputs) -> tuple[list[Tile], int]:
+    """List which heads and which of their queries to take at a time, and say in how many threads.
+
+    Several short heads share a tile. Waking a thread costs as much as many scores.
+    """
+    n_heads, n_queries = math.prod(inputs.shape[:-2]), inputs.shape[-2]
+    threads = n_threads() if math.prod(inputs.shape) >= WORTH_A_THREAD else 1
+    rows = max(1, min(QUERIES, -(-n_queries * n_heads // threads)))
+    heads = max(1, rows // max(1, n_queries))
+    tiles = [(h, r) for h in _slices(n_heads, heads) for r in _slices(n_queries, rows)]
+    return tiles, min(threads, len(tiles))
+
+
+def _key_tiles(inputs: Inputs, tile: Tile) -> Iterator[Tile]:
+    """Yield the keys to take at a time, without those that all these queries are too early for."""
+    (heads, rows), n_keys = tile, inputs.shape[-1]
+    return (
+        (heads, s) for s in _slices(min(n_keys, rows.stop) if inputs.is_causal else n_keys, KEYS)
+    )
+
+
+def _slices(length: int, step: int) -> Iterator[slice]:
+    return (slice(start, min(start + step, length)) for start in range(0, length, step))
+
+
+def _hide(inputs: Inputs, logits: np.ndarray, tile: Tile, keys: slice) -> None:
+    """Hide from a tile of logits, in place, what the call's mask and causality hide."""
+    (heads, rows), mask = tile, None
+    if inputs.mask is not None:
+        # One head at a time: a reshaped mask could be a copy of n_queries * n_keys for each.
+        whole, lead = np.broadcast_to(inputs.mask, inputs.shape), inputs.shape[:-2]
+        places = (np.unravel_index(head, lead) for head in range(heads.start, heads.stop))
+        mask = np.stack([whole[place][rows, keys] for place in places])
+    hide_keys(logits, mask, rows.start - keys.start if inputs.is_causal else None)

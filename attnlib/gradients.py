@@ -6,7 +6,8 @@ z_ij = q_i · k_j and weights p = softmax(scale * z)::
 
     ∂L/∂z_ij = scale * w_ij,    w_ij = p_ij (u_ij - Σ_m p_im u_im),
 
-query i receives Σ_j ∂L/∂z_ij k_j, and key j receives Σ_i ∂L/∂z_ij q_i.
+query i receives Σ_j ∂L/∂z_ij k_j, and key j receives Σ_i ∂L/∂z_ij q_i. Derived in the chapter on
+gradients.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._validation import (
+from attnlib._checks import (
     axis_index,
     distribution,
     float_array,
@@ -41,12 +42,7 @@ __all__ = [
 
 
 class GradientStatistics(NamedTuple):
-    """What a set of gradients' lengths is summed up by.
-
-    Notes
-    -----
-    Used in the chapter on gradients.
-    """
+    """What a set of gradients' lengths is summed up by."""
 
     mean: np.ndarray
     rms: np.ndarray
@@ -95,10 +91,6 @@ def gradient_statistics(
     TypeError, ValueError
         If an argument is not as described, or there is no length along `axis`.
 
-    Notes
-    -----
-    Used in the chapter on gradients.
-
     Examples
     --------
     >>> from attnlib import gradient_statistics
@@ -142,15 +134,6 @@ def sorted_shares(lengths: ArrayLike, axis: int = -1) -> np.ndarray:
     numpy.ndarray
         Shares of the shape of `lengths`, not increasing, with sum 1 along the axis.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
-    Notes
-    -----
-    Used in the chapter on gradients.
-
     Examples
     --------
     >>> from attnlib import sorted_shares
@@ -192,15 +175,6 @@ def meaningful_keys(weights: ArrayLike, *, share: float = 0.1) -> np.floating | 
     -------
     numpy.ndarray, shape (...)
         Fractions between 0 and 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `weights` is no array of distributions or `share` is not positive.
-
-    Notes
-    -----
-    Used in the chapter on gradients.
 
     Examples
     --------
@@ -280,10 +254,6 @@ def sample_query_gradients(
     TypeError, ValueError
         If an argument is not as described, or `scale` makes logits overflow.
 
-    Notes
-    -----
-    Derived in the chapter on gradients.
-
     Examples
     --------
     >>> import numpy as np
@@ -331,15 +301,6 @@ def sample_key_gradients(
     -------
     numpy.ndarray, shape (n_rows, n_keys)
         Euclidean norms of ∂L/∂k_j through one row each. Those of one row are dependent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`sample_query_gradients`.
-
-    Notes
-    -----
-    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -392,15 +353,6 @@ def sample_layer_key_gradients(
     -------
     numpy.ndarray, shape (n_layers, n_keys)
         Euclidean norms of ∂L/∂k_j. Those of one layer are dependent, layers are independent.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`sample_query_gradients`.
-
-    Notes
-    -----
-    Used in the chapter on gradients.
 
     Examples
     --------

@@ -2,7 +2,8 @@
 
 Tokens are outputs of LayerNorm with gain 1 and bias 0, so that the squared length of a token x of
 width d_model is exactly d_model; q = x W_q + b_q and k = y W_k + b_k, where all entries of W_q,
-W_k, b_q and b_k are independent with mean 0. Nothing is assumed about the tokens' directions.
+W_k, b_q and b_k are independent with mean 0. Nothing is assumed about the tokens' directions. Used
+in the chapter on initialization.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib import scaling
+from attnlib._checks import float_array, generator, real_number, whole_number
 from attnlib._threads import on_one_thread
-from attnlib._validation import float_array, generator, real_number, whole_number
 
 __all__ = [
     "AttentionVariances",
@@ -51,10 +52,6 @@ class EntryLaw:
         Takes the width d_model and the head width d_k, returns the standard deviation; for the
         truncated law that of the normal law *before* it is cut off, as deep-learning libraries
         do, so that the entries' own is smaller.
-
-    Notes
-    -----
-    Serves the chapter on initialization.
 
     Examples
     --------
@@ -93,10 +90,6 @@ class Initializer:
     scale : float, callable, ScalingRule or None
         As in :func:`attnlib.scaling.scaling_rule`.
 
-    Notes
-    -----
-    Serves the chapter on initialization.
-
     Examples
     --------
     >>> from attnlib import EntryLaw, Initializer
@@ -119,12 +112,7 @@ class Initializer:
 
 
 class AttentionVariances(NamedTuple):
-    """Variances over the draws of the weights, which is where everything has mean 0.
-
-    Notes
-    -----
-    Serves the chapter on initialization.
-    """
+    """Variances over the draws of the weights, which is where everything has mean 0."""
 
     query: float
     """Of a component of q."""
@@ -139,12 +127,7 @@ class AttentionVariances(NamedTuple):
 
 
 class MeasuredVariances(NamedTuple):
-    """What sampled weights give, and how sure that is.
-
-    Notes
-    -----
-    Serves the chapter on initialization.
-    """
+    """What sampled weights give, and how sure that is."""
 
     mean: AttentionVariances
     """Averages over draws of the weights; each has the predicted variance as expectation."""
@@ -153,12 +136,7 @@ class MeasuredVariances(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """One head's weights.
-
-    Notes
-    -----
-    Serves the chapter on initialization.
-    """
+    """One head's weights."""
 
     query: np.ndarray
     """W_q, shape (width, d_k)."""
@@ -280,8 +258,8 @@ def predict_variances(
 
     Notes
     -----
-    Serves the chapter on initialization. q and k are uncorrelated given the tokens even where
-    both come from the same token, as W_q and W_k are drawn independently.
+    q and k are uncorrelated given the tokens even where both come from the same token, as W_q
+    and W_k are drawn independently.
 
     References
     ----------
@@ -343,15 +321,6 @@ def layer_norm(x: ArrayLike) -> np.ndarray:
     -------
     numpy.ndarray, shape (..., d_model)
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `x` does not hold such vectors of finite real numbers.
-
-    Notes
-    -----
-    Serves the chapter on initialization.
-
     References
     ----------
     .. [1] J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer normalization", 2016.
@@ -396,15 +365,6 @@ def sample_tokens(
     Returns
     -------
     numpy.ndarray, shape (n_tokens, width)
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
-    Notes
-    -----
-    Serves the chapter on initialization.
 
     Examples
     --------
@@ -458,15 +418,6 @@ def sample_projections(
     Returns
     -------
     Projections
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`predict_variances`.
-
-    Notes
-    -----
-    Serves the chapter on initialization.
 
     Examples
     --------
@@ -545,9 +496,9 @@ def sample_logit_variances(
 
     Notes
     -----
-    Serves the chapter on initialization. The expectations are those of
-    :func:`predict_variances` wherever that applies: mean squares need no correction as the
-    means over the weights are 0, and the variance within a row divides by n - 1.
+    The expectations are those of :func:`predict_variances` wherever that applies: mean squares
+    need no correction as the means over the weights are 0, and the variance within a row
+    divides by n - 1.
 
     Examples
     --------

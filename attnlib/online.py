@@ -1,19 +1,18 @@
-"""The online softmax as the book proves it: one pass over the keys, block by block.
+"""The online softmax as the chapter on implementation proves it: one pass over the keys.
 
-Short enough to be read beside its theorem. :mod:`attnlib.blockwise` computes the same, with masks
-and scaling rules, and fast.
+Short enough to be read beside its theorem. :mod:`attnlib.blockwise` takes the same step, with masks
+and scaling rules, and tile by tile.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._calls import AttentionCall, check_scores, checked_call
-from attnlib._validation import whole_number
+from attnlib._checks import whole_number
+from attnlib._inputs import check_finite, check_inputs
 
 __all__ = ["OnlineAttention", "online_attention"]
 
@@ -22,10 +21,6 @@ class OnlineAttention(NamedTuple):
     """What attention returns to each query, and what the online softmax knew of its logits.
 
     The logarithm of the sum of the exponentials of a query's logits is ``peak + log(total)``.
-
-    Notes
-    -----
-    Derived in the chapter on implementation.
     """
 
     output: np.ndarray
@@ -36,7 +31,7 @@ class OnlineAttention(NamedTuple):
     """The sum of exp(logit - peak), shape (..., n_queries, 1)."""
 
 
-@np.errstate(under="ignore")
+@np.errstate(all="ignore")  # what does not fit the type is looked for
 def online_attention(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, *, block_size: int = 512
 ) -> OnlineAttention:
@@ -68,10 +63,6 @@ def online_attention(
     TypeError, ValueError
         As :func:`scaled_dot_product_attention`, or if a sum of values overflows.
 
-    Notes
-    -----
-    Derived in the chapter on implementation.
-
     References
     ----------
     .. [1] M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018.
@@ -84,30 +75,52 @@ def online_attention(
     >>> found.output.round(4), found.peak, found.total.round(4)
     (array([[22.1386]]), array([[3.]]), array([[1.553]]))
     """
-    call = checked_call(query, key, value, None, False, None)
+    inputs = check_inputs(query, key, value, None, False, None)
     size = whole_number("block_size", block_size)
-    queries = call.query / math.sqrt(call.query.shape[-1])  # the division by √d_k
-    peak, total, weighted = -math.inf, 0.0, 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, call.shape[-1], size):
-            block = slice(start, start + size)
-            logits = queries @ call.key[..., block, :].mT
-            check_scores(call, logits)
-            higher = np.maximum(peak, logits.max(axis=-1, keepdims=True))
-            shrink = np.exp(peak - higher)
-            exponentials = np.exp(logits - higher)
-            total = shrink * total + exponentials.sum(axis=-1, keepdims=True)
-            weighted = shrink * weighted + exponentials @ call.value[..., block, :]
-            peak = higher
-    _check_sums(call, weighted)
-    output = (weighted / total).astype(call.dtype, copy=False)
-    return OnlineAttention(output, peak, total)
+    *lead, n_queries, n_keys = inputs.shape
+    queries = inputs.fold(inputs.query)  # divided by √d_k
+    queries = np.broadcast_to(queries, (*lead, *queries.shape[-2:]))
+    values_shape = (*lead, n_queries, inputs.value.shape[-1])
+    peak, total, weighted = _start_sums(values_shape, inputs.value.dtype)
+    for start in range(0, n_keys, size):
+        block = slice(start, start + size)
+        logits = queries @ inputs.key[..., block, :].mT
+        check_finite(inputs, logits)
+        _add_block(peak, total, weighted, logits, inputs.value[..., block, :])
+    check_finite(inputs, weighted)
+    return OnlineAttention((weighted / total).astype(inputs.dtype, copy=False), peak, total)
 
 
-def _check_sums(call: AttentionCall, weighted: np.ndarray) -> None:
-    """Refuse sums that overflowed, in words about what was summed."""
-    if not np.isfinite(weighted).all():
-        raise ValueError(
-            f"value must leave room for a sum over {call.shape[-1]} keys in {weighted.dtype}; "
-            f"got magnitudes up to {np.abs(call.value).max():.3g}"
-        )
+def _start_sums(shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, ...]:
+    """Return m, l and o before the first block, for outputs of a shape.
+
+    From the least finite number on, a query without any key gets zeros: -inf less -inf is none.
+    """
+    one_each = (*shape[:-1], 1)
+    least = np.finfo(dtype).min
+    return np.full(one_each, least, dtype), np.zeros(one_each, dtype), np.zeros(shape, dtype)
+
+
+def _add_block(
+    peak: np.ndarray,
+    total: np.ndarray,
+    weighted: np.ndarray,
+    logits: np.ndarray,
+    values: np.ndarray,
+    *,
+    keep_peak: bool = False,
+) -> None:
+    """Add a block of keys to m, l and o, in place; the logits are overwritten.
+
+    Where it is known that no exponential overflows, m may stay what it is: with `keep_peak`.
+    """
+    if not keep_peak:
+        higher = np.maximum(peak, logits.max(axis=-1, keepdims=True))
+        shrink = np.exp(peak - higher)
+        total *= shrink
+        weighted *= shrink
+        peak[...] = higher
+        logits -= peak
+    exponentials = np.exp(logits, out=logits)
+    total += exponentials @ np.ones((logits.shape[-1], 1), logits.dtype)  # faster than .sum
+    weighted += exponentials @ values

@@ -2,7 +2,8 @@
 
 Throughout, a row is one query's n_keys scores, and its components of q and k are independent
 standard normal. Given the query, such a row is exactly normal with standard deviation
-equal to the length of that query times scale (see :mod:`attnlib.scores`).
+equal to the length of that query times scale (see :mod:`attnlib.scores`). Explained in the chapter
+on saturation.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attnlib._checks import generator, real_number, scale_factor, whole_number
 from attnlib._extras import extra
-from attnlib._validation import generator, real_number, scale_factor, whole_number
 from attnlib.scores import sample_score_rows
 from attnlib.softmax import entropy, jacobian_norm_squared, softmax
 
@@ -44,15 +45,6 @@ def freezing_std(n_keys: int) -> float:
     Returns
     -------
     float
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `n_keys` is no such number.
-
-    Notes
-    -----
-    Explained in the chapter on saturation.
 
     References
     ----------
@@ -85,15 +77,6 @@ def freezing_width(n_keys: int) -> float:
     float
         The threshold; not rounded to a whole width.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`freezing_std`.
-
-    Notes
-    -----
-    Explained in the chapter on saturation.
-
     Examples
     --------
     >>> from attnlib import freezing_width
@@ -116,15 +99,6 @@ def expected_maximum(n_keys: int) -> float:
     Returns
     -------
     float
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`freezing_std`.
-
-    Notes
-    -----
-    Used in the chapter on saturation.
 
     Examples
     --------
@@ -165,15 +139,6 @@ def concentration_bound(logit_std: float, n_keys: int) -> float:
     float
         The bound; 0 where the formula would give a negative number.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
-    Notes
-    -----
-    Proved in the chapter on saturation by Gaussian integration by parts.
-
     Examples
     --------
     >>> from attnlib import concentration_bound
@@ -185,12 +150,7 @@ def concentration_bound(logit_std: float, n_keys: int) -> float:
 
 
 class RowStatistics(NamedTuple):
-    """One number for each sampled row of attention weights, shape (n_rows,) each.
-
-    Notes
-    -----
-    Used in the chapters on saturation and on gradients.
-    """
+    """One number for each sampled row of attention weights, shape (n_rows,) each."""
 
     max_weight: np.ndarray
     entropy: np.ndarray
@@ -250,10 +210,6 @@ def sample_row_statistics(
     ------
     TypeError, ValueError
         If an argument is not as described, or `scale` makes logits overflow.
-
-    Notes
-    -----
-    Used in the chapters on saturation and on gradients.
 
     Examples
     --------

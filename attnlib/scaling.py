@@ -7,7 +7,7 @@ Here f is the rule's factor, t and w are learned gains, the hats divide by the l
 rule normalizes, and without a cap c the outer function is left out. So everything but the cap is
 a change of the queries and keys *before* their product, which is where implementations put it:
 :meth:`ScalingRule.logits` is the whole formula, and the other methods are its parts and their
-derivatives.
+derivatives. Compared in the chapter on temperature.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._validation import flag, float_array, real_number, scale_factor, whole_number
+from attnlib._checks import flag, float_array, real_number, scale_factor, whole_number
 
 __all__ = [
     "ScalingRule",
@@ -44,8 +44,8 @@ GAINS = ("log_gain", "query_gain")
 class ScalingRule:
     """One way to turn raw scores into logits; a value that does not change.
 
-    Its methods raise a ``TypeError`` or a ``ValueError`` if an array does not hold finite real
-    numbers or does not fit the rule, and keep the floating type of what they are given.
+    :meth:`logits` checks its arrays; the other methods are its parts, and take floating arrays as
+    they are. All keep the floating type of what they are given.
 
     Parameters
     ----------
@@ -60,10 +60,6 @@ class ScalingRule:
     gains : mapping of str to number or array
         What training learns: ``log_gain``, a number t, multiplies all scores by exp(t);
         ``query_gain``, a vector w of width d_k, multiplies those of query q by exp(w·q).
-
-    Notes
-    -----
-    Serves the chapter on temperature.
 
     Examples
     --------
@@ -132,31 +128,39 @@ class ScalingRule:
         >>> query_key_norm().logits([[3.0, 0, 0, 0]], [[5.0, 0, 0, 0], [0, 1, 0, 0]])
         array([[2., 0.]])
         """
-        keys = self.fold_key(float_array("key", key, ndim=2))
-        return self.cap_logits(self.fold_query(query, keys.shape[-2]) @ keys.mT)
+        q, k = float_array("query", query, ndim=2), float_array("key", key, ndim=2)
+        if q.shape[-1] != k.shape[-1]:
+            raise ValueError(
+                f"key must have the width of query, {q.shape[-1]}; got shape {k.shape}"
+            )
+        return self.cap_logits(self.fold_query(q, k.shape[-2]) @ self.fold_key(k).mT)
 
     @np.errstate(under="ignore")
-    def fold_query(self, query: ArrayLike, n_keys: int) -> np.ndarray:
+    def fold_query(self, query: np.ndarray, n_keys: int) -> np.ndarray:
         """Return queries, shape (..., d_k), with all that the rule does to scores, but the cap.
 
+        >>> import numpy as np
         >>> from attnlib.scaling import inverse_sqrt
-        >>> inverse_sqrt().fold_query([[2.0, 4.0, 0.0, 6.0]], n_keys=5)
+        >>> inverse_sqrt().fold_query(np.array([[2.0, 4.0, 0.0, 6.0]]), n_keys=5)
         array([[1., 2., 0., 3.]])
         """
-        q = _checked_vectors("query", query)
-        return _folded(self, q, self.multiplier(q.shape[-1], n_keys))
+        directions = _directions(query)[0] if self.normalize else query
+        folded = directions * self.multiplier(query.shape[-1], n_keys)
+        if "query_gain" in self.gains:
+            folded *= self._query_gains(query)
+        return folded
 
     @np.errstate(under="ignore")
-    def fold_key(self, key: ArrayLike) -> np.ndarray:
+    def fold_key(self, key: np.ndarray) -> np.ndarray:
         """Return keys, shape (..., d_k), divided by their length if the rule normalizes.
 
+        >>> import numpy as np
         >>> from attnlib.scaling import query_key_norm
-        >>> query_key_norm().fold_key([[3.0, 4.0], [0.0, 0.0]])
+        >>> query_key_norm().fold_key(np.array([[3.0, 4.0], [0.0, 0.0]]))
         array([[0.6, 0.8],
                [0. , 0. ]])
         """
-        k = _checked_vectors("key", key)
-        return _directions(k)[0] if self.normalize else k
+        return _directions(key)[0] if self.normalize else key
 
     @np.errstate(under="ignore")
     def cap_logits(self, logits: np.ndarray) -> np.ndarray:
@@ -171,47 +175,45 @@ class ScalingRule:
 
     @np.errstate(under="ignore")
     def fold_query_vjp(
-        self, query: ArrayLike, n_keys: int, cotangent: ArrayLike
+        self, query: np.ndarray, n_keys: int, cotangent: np.ndarray
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Carry a gradient by folded queries back to the queries, and to the learned gains.
 
         Folded queries are proportional to their gain, so the gradient by its logarithm is the
         product of the folded query and the cotangent; it is summed over the queries.
 
+        >>> import numpy as np
         >>> from attnlib.scaling import learned_temperature
-        >>> learned_temperature().fold_query_vjp([[1.0, 0, 0, 0]], 5, [[1.0, 1, 1, 1]])
+        >>> learned_temperature().fold_query_vjp(np.eye(1, 4), 5, np.ones((1, 4)))
         (array([[0.5, 0.5, 0.5, 0.5]]), {'log_gain': 0.5})
         """
-        q = _checked_vectors("query", query)
-        upstream = _of_shape(cotangent, q.shape)
-        gradient = upstream * self.multiplier(q.shape[-1], n_keys)
+        gradient = cotangent * self.multiplier(query.shape[-1], n_keys)
         if "query_gain" in self.gains:
-            gradient *= self._query_gains(q)
+            gradient *= self._query_gains(query)
         if self.normalize:
-            gradient = _directions_vjp(q, gradient)
+            gradient = _directions_vjp(query, gradient)
         if not self.gains:
             return gradient, {}
-        products = self.fold_query(q, n_keys) * upstream
+        products = self.fold_query(query, n_keys) * cotangent
         by_log_gain = products.sum(axis=-1, keepdims=True)
         gains: dict[str, Any] = {}
         if "log_gain" in self.gains:
             gains["log_gain"] = float(by_log_gain.sum())
         if "query_gain" in self.gains:
-            gradient += by_log_gain * self.gains["query_gain"].astype(q.dtype)
-            gains["query_gain"] = (by_log_gain * q).reshape(-1, q.shape[-1]).sum(axis=0)
+            gradient += by_log_gain * self.gains["query_gain"].astype(query.dtype)
+            gains["query_gain"] = (by_log_gain * query).reshape(-1, query.shape[-1]).sum(axis=0)
         return gradient, gains
 
     @np.errstate(under="ignore")
-    def fold_key_vjp(self, key: ArrayLike, cotangent: ArrayLike) -> np.ndarray:
+    def fold_key_vjp(self, key: np.ndarray, cotangent: np.ndarray) -> np.ndarray:
         """Carry a gradient by folded keys back to the keys.
 
+        >>> import numpy as np
         >>> from attnlib.scaling import query_key_norm
-        >>> query_key_norm().fold_key_vjp([[0.0, 2.0]], [[1.0, 1.0]])
+        >>> query_key_norm().fold_key_vjp(np.array([[0.0, 2.0]]), np.ones((1, 2)))
         array([[0.5, 0. ]])
         """
-        k = _checked_vectors("key", key)
-        upstream = _of_shape(cotangent, k.shape)
-        return _directions_vjp(k, upstream) if self.normalize else upstream
+        return _directions_vjp(key, cotangent) if self.normalize else cotangent
 
     @np.errstate(under="ignore")
     def cap_slope(self, capped: np.ndarray) -> float | np.ndarray:
@@ -238,10 +240,6 @@ class ScalingRule:
 def no_scaling() -> ScalingRule:
     """Return the rule that leaves the scores as they are.
 
-    Notes
-    -----
-    Serves the chapter on temperature.
-
     Examples
     --------
     >>> from attnlib.scaling import no_scaling
@@ -253,10 +251,6 @@ def no_scaling() -> ScalingRule:
 
 def inverse_sqrt() -> ScalingRule:
     """Return the usual rule: scores are divided by the square root of the head width [1]_.
-
-    Notes
-    -----
-    Derived in the chapter on the divisor.
 
     References
     ----------
@@ -273,10 +267,6 @@ def inverse_sqrt() -> ScalingRule:
 
 def inverse_width(constant: float = 1.0) -> ScalingRule:
     """Return the rule of the maximal update parametrization [1]_: a positive constant over d_k.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
 
     References
     ----------
@@ -296,10 +286,6 @@ def inverse_width(constant: float = 1.0) -> ScalingRule:
 def fixed_temperature(temperature: float) -> ScalingRule:
     """Return the rule that divides the scores by a positive number, whatever the head width.
 
-    Notes
-    -----
-    Serves the chapter on temperature.
-
     Examples
     --------
     >>> from attnlib.scaling import fixed_temperature
@@ -312,10 +298,6 @@ def fixed_temperature(temperature: float) -> ScalingRule:
 
 def learned_temperature() -> ScalingRule:
     """Return 1/√d_k times a gain that is learned; its logarithm starts at 0.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
 
     Examples
     --------
@@ -330,16 +312,13 @@ def learned_temperature() -> ScalingRule:
 def query_temperature(d_k: int) -> ScalingRule:
     """Return 1/√d_k times a gain that each query sets itself, exp(w·q); w of width d_k starts at 0.
 
-    Notes
-    -----
-    Serves the chapter on temperature.
-
     Examples
     --------
     >>> import math
+    >>> import numpy as np
     >>> from attnlib.scaling import query_temperature
     >>> rule = query_temperature(4).with_gains(query_gain=[math.log(3), 0, 0, 0])
-    >>> rule.fold_query([[1.0, 2, 0, 0], [0, 2, 0, 0]], n_keys=5).round(6)
+    >>> rule.fold_query(np.array([[1.0, 2, 0, 0], [0, 2, 0, 0]]), n_keys=5).round(6)
     array([[1.5, 3. , 0. , 0. ],
            [0. , 1. , 0. , 0. ]])
     """
@@ -354,10 +333,6 @@ def query_key_norm(*, learned: bool = True) -> ScalingRule:
     standard deviation 1, and they cannot exceed √d_k times the gain. If one is `learned`, its
     logarithm starts at 0.
 
-    Notes
-    -----
-    Serves the chapter on temperature.
-
     References
     ----------
     .. [1] A. Henry, P. R. Dachapally, S. Pawar, Y. Chen, "Query-key normalization for
@@ -365,8 +340,9 @@ def query_key_norm(*, learned: bool = True) -> ScalingRule:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from attnlib.scaling import query_key_norm
-    >>> query_key_norm().fold_query([[0.0, 3.0, 0.0, 4.0]], n_keys=5)
+    >>> query_key_norm().fold_query(np.array([[0.0, 3.0, 0.0, 4.0]]), n_keys=5)
     array([[0. , 1.2, 0. , 1.6]])
     """
     gains = {"log_gain": 0.0} if flag("learned", learned) else {}
@@ -375,10 +351,6 @@ def query_key_norm(*, learned: bool = True) -> ScalingRule:
 
 def soft_cap(cap: float) -> ScalingRule:
     """Return 1/√d_k with logits bent so that they stay within ±cap, a positive number [1]_.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
 
     References
     ----------
@@ -401,7 +373,7 @@ def log_length(reference: int) -> ScalingRule:
 
     Notes
     -----
-    Serves the chapter on temperature. n is the number of keys handed in, whatever a mask hides.
+    n is the number of keys handed in, whatever a mask hides.
 
     References
     ----------
@@ -430,10 +402,6 @@ def scaling_rule(scale: Any) -> ScalingRule:
     scale : None, float, callable or ScalingRule
         None means 1/√d_k; a number, not negative, multiplies the scores; a callable takes d_k
         and the number of keys and returns such a number.
-
-    Notes
-    -----
-    Serves the chapter on temperature.
 
     Examples
     --------
@@ -478,30 +446,6 @@ def _exponential(name: str, gain: Any) -> Any:
             f"within range; got {np.max(gain):.3g}"
         )
     return factor
-
-
-def _folded(rule: ScalingRule, q: np.ndarray, multiplier: float) -> np.ndarray:
-    """Return queries that have been checked with what the rule does to their scores."""
-    folded = (_directions(q)[0] if rule.normalize else q) * multiplier
-    if "query_gain" in rule.gains:
-        folded *= rule._query_gains(q)
-    return folded
-
-
-def _checked_vectors(name: str, vectors: ArrayLike) -> np.ndarray:
-    """Return vectors as an array whose last axis is not empty."""
-    checked = float_array(name, vectors, ndim=1)
-    if checked.shape[-1] < 1:
-        raise ValueError(f"{name} must have a width of at least 1; got shape {checked.shape}")
-    return checked
-
-
-def _of_shape(cotangent: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a gradient as an array, or say that its shape is not what was folded."""
-    upstream = float_array("cotangent", cotangent)
-    if upstream.shape != shape:
-        raise ValueError(f"cotangent must have the shape {shape}; got {upstream.shape}")
-    return upstream
 
 
 def _directions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

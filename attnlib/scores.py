@@ -1,4 +1,7 @@
-"""The law of a raw score q·k: its moments, its exact density and tail, and fast exact samples."""
+"""The law of a raw score q·k: its moments, its exact density and tail, and fast exact samples.
+
+Derived in the chapter on variance.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._extras import extra
-from attnlib._validation import (
+from attnlib._checks import (
     float_array,
     generator,
     real_number,
     sample_shape,
     whole_number,
 )
+from attnlib._extras import extra
 
 __all__ = [
     "ScoreMoments",
@@ -32,12 +35,7 @@ WIDEST_LAW = 10**7
 
 
 class ScoreMoments(NamedTuple):
-    """Mean, variance and excess kurtosis of a score q·k.
-
-    Notes
-    -----
-    Derived in the chapter on variance.
-    """
+    """Mean, variance and excess kurtosis of a score q·k."""
 
     mean: float
     variance: float
@@ -65,15 +63,6 @@ def score_moments(
     Returns
     -------
     ScoreMoments
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
-    Notes
-    -----
-    Derived in the chapter on variance.
 
     Examples
     --------
@@ -147,10 +136,6 @@ def general_score_moments(
     ------
     TypeError, ValueError
         If a covariance is not square, symmetric and positive semi-definite, or sizes differ.
-
-    Notes
-    -----
-    Derived in the chapter on variance, where the assumptions are broken one by one.
 
     Examples
     --------
@@ -243,15 +228,6 @@ def score_pdf(z: ArrayLike, d_k: int) -> np.float64 | np.ndarray:
     numpy.ndarray or float
         Density, of the shape of `z`, in float64. Infinite at 0 for ``d_k = 1``.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
-    Notes
-    -----
-    Derived in the chapter on variance.
-
     References
     ----------
     .. [1] K. Pearson, G. B. Jeffery, E. M. Elderton, "On the distribution of the first product
@@ -300,15 +276,6 @@ def score_sf(z: ArrayLike, d_k: int) -> np.float64 | np.ndarray:
     -------
     numpy.ndarray or float
         Upper tail probability, of the shape of `z`, to a relative accuracy of about 1e-8.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`score_pdf`.
-
-    Notes
-    -----
-    Used in the chapter on variance to say how far "approximately normal" may be trusted.
 
     Examples
     --------
@@ -378,15 +345,6 @@ def sample_scores(d_k: int, size: int | tuple[int, ...], *, rng: np.random.Gener
     numpy.ndarray
         Raw scores in float64.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
-
-    Notes
-    -----
-    Explained in the chapter on variance.
-
     Examples
     --------
     >>> import numpy as np
@@ -418,15 +376,6 @@ def sample_score_rows(
     -------
     numpy.ndarray, shape (*size, n_keys)
         Raw scores in float64. Scores of one row share their query, hence its norm.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`sample_scores`.
-
-    Notes
-    -----
-    Explained in the chapter on variance.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Softmax, its logarithm and its Jacobian, and two measures of how concentrated weights are."""
+"""Softmax, its logarithm and its Jacobian, and two measures of how concentrated weights are.
+
+Derived in the chapters on saturation, on gradients and on implementation.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnlib._extras import answering
-from attnlib._validation import axis_index, broadcasts, distribution, float_array
+from attnlib._checks import axis_index, broadcasts, distribution, float_array
 
 __all__ = [
     "effective_positions",
@@ -22,26 +24,38 @@ __all__ = [
 ]
 
 
-def _exponentials(x: ArrayLike, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return x - max x along the axis, its exponential, and the sum of that along the axis."""
-    logits = float_array("x", x, ndim=1, neg_inf=True)
+def _softmax_rows(logits: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Turn logits into weights, in place. A row without any key to attend to gets zeros."""
+    logits -= _peaks(logits, axis)
+    weights = np.exp(logits, out=logits)
+    # The sum of many float16 numbers may exceed what float16 can hold.
+    wide = np.result_type(logits, np.float32)
+    total = weights.sum(axis=axis, keepdims=True, dtype=wide)
+    total[total == 0] = 1
+    weights /= total
+    return weights
+
+
+def _peaks(logits: np.ndarray, axis: int) -> np.ndarray:
+    """Return the largest logit of each row, 0 for a row that is hidden: exp(-inf - 0) = 0."""
+    peak = logits.max(axis=axis, keepdims=True)
+    peak[np.isneginf(peak)] = 0
+    return peak
+
+
+def _checked_logits(x: ArrayLike, axis: int) -> tuple[np.ndarray, int]:
+    """Return a copy of the logits, none of whose rows is hidden, and the axis of the rows."""
+    logits = np.array(float_array("x", x, ndim=1, neg_inf=True))
     index = axis_index(axis, logits)
-    peak = logits.max(axis=index, keepdims=True)
-    if np.isneginf(peak).any():
+    if np.isneginf(logits).all(axis=index).any():
         raise ValueError(
             f"x must have a finite entry in every row along axis {axis}; "
             "got a row that is -inf throughout, which leaves no key to choose"
         )
-    with np.errstate(over="ignore"):  # a difference below the least number: weight 0
-        shifted = logits - peak
-    exponentials = np.exp(shifted)
-    # The sum of many float16 numbers may exceed what float16 can hold.
-    wide = np.result_type(logits, np.float32)
-    return shifted, exponentials, exponentials.sum(axis=index, keepdims=True, dtype=wide)
+    return logits, index
 
 
-@answering
-@np.errstate(under="ignore")
+@np.errstate(under="ignore", over="ignore")  # a difference below the least number: weight 0
 def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Turn scores into weights that are positive and sum to one.
 
@@ -67,10 +81,6 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     TypeError, ValueError
         If `x` holds NaN, +inf or no real numbers, nothing along `axis`, or a row of ``-inf`` only.
 
-    Notes
-    -----
-    Introduced in the chapter on the puzzle, and studied in the chapter on saturation.
-
     References
     ----------
     .. [1] J. S. Bridle, "Probabilistic interpretation of feedforward classification network
@@ -82,13 +92,10 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     >>> softmax([100, 102, 103]).round(3)
     array([0.035, 0.259, 0.705])
     """
-    _, weights, total = _exponentials(x, axis)
-    weights /= total
-    return weights
+    return _softmax_rows(*_checked_logits(x, axis))
 
 
-@answering
-@np.errstate(under="ignore")
+@np.errstate(under="ignore", over="ignore")
 def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Return the logarithm of the softmax weights, finite even where a weight underflows.
 
@@ -107,15 +114,6 @@ def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     numpy.ndarray
         Natural logarithms of the weights, of the shape of `x`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`softmax`.
-
-    Notes
-    -----
-    Used in the chapter on implementation.
-
     References
     ----------
     .. [1] P. Blanchard, D. J. Higham, N. J. Higham, "Accurately computing the log-sum-exp and
@@ -127,8 +125,11 @@ def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     >>> log_softmax([0.0, 1000.0])
     array([-1000.,     0.])
     """
-    shifted, _, total = _exponentials(x, axis)
-    return shifted - np.log(total).astype(shifted.dtype)
+    logits, index = _checked_logits(x, axis)
+    logits -= _peaks(logits, index)
+    wide = np.result_type(logits, np.float32)
+    total = np.exp(logits).sum(axis=index, keepdims=True, dtype=wide)
+    return logits - np.log(total).astype(logits.dtype)
 
 
 @np.errstate(under="ignore")
@@ -146,15 +147,6 @@ def softmax_jacobian(weights: ArrayLike) -> np.ndarray:
     -------
     numpy.ndarray, shape (..., n, n)
         Symmetric matrices whose rows sum to zero.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `weights` is no array of distributions: not finite, negative, or with another sum than 1.
-
-    Notes
-    -----
-    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -179,7 +171,6 @@ def _times_jacobian(p: np.ndarray, u: np.ndarray, axis: int) -> np.ndarray:
     return p * (beyond_top - (p * beyond_top).sum(axis=axis, keepdims=True))
 
 
-@answering
 @np.errstate(under="ignore")
 def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Multiply the Jacobian of softmax by a vector, in time proportional to its length.
@@ -207,10 +198,6 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
     ------
     TypeError, ValueError
         As :func:`softmax_jacobian`, or if `cotangent` does not fit or its differences overflow.
-
-    Notes
-    -----
-    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -240,7 +227,6 @@ def softmax_vjp(weights: ArrayLike, cotangent: ArrayLike, axis: int = -1) -> np.
 def jacobian_norm_squared(weights: Sequence[float], axis: int = -1) -> np.floating: ...
 @overload
 def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> np.ndarray | Any: ...
-@answering
 @np.errstate(under="ignore")
 def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     r"""Return the squared Frobenius norm of the softmax Jacobian without building it.
@@ -256,15 +242,6 @@ def jacobian_norm_squared(weights: ArrayLike, axis: int = -1) -> np.floating | n
     -------
     numpy.ndarray or float
         One number for each row: 0 for a one-hot row, (n - 1) / n**2 for a uniform one.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`softmax_jacobian`.
-
-    Notes
-    -----
-    Derived in the chapter on gradients.
 
     Examples
     --------
@@ -298,7 +275,6 @@ def _wide_entropy(given: np.ndarray, axis: int) -> np.floating | np.ndarray:
 def entropy(weights: Sequence[float], axis: int = -1) -> np.floating: ...
 @overload
 def entropy(weights: ArrayLike, axis: int = -1) -> np.ndarray | Any: ...
-@answering
 @np.errstate(under="ignore")
 def entropy(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     r"""Return the Shannon entropy of the weights in nats.
@@ -314,15 +290,6 @@ def entropy(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     -------
     numpy.ndarray or float
         From 0 (one key has all the weight) to log n (all keys have the same).
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`softmax_jacobian`.
-
-    Notes
-    -----
-    Used as a measure in the chapter on saturation.
 
     References
     ----------
@@ -343,7 +310,6 @@ def entropy(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
 def effective_positions(weights: Sequence[float], axis: int = -1) -> np.floating: ...
 @overload
 def effective_positions(weights: ArrayLike, axis: int = -1) -> np.ndarray | Any: ...
-@answering
 @np.errstate(under="ignore")
 def effective_positions(weights: ArrayLike, axis: int = -1) -> np.floating | np.ndarray:
     """Return how many equally weighted keys would have the same entropy, exp(H): from 1 to n.
@@ -357,15 +323,9 @@ def effective_positions(weights: ArrayLike, axis: int = -1) -> np.floating | np.
     -------
     numpy.ndarray or float
 
-    Raises
-    ------
-    TypeError, ValueError
-        As :func:`softmax_jacobian`.
-
     Notes
     -----
-    Used as a measure in the chapter on saturation. Ecology knows it as the Hill number
-    of order one [1]_.
+    Ecology knows it as the Hill number of order one [1]_.
 
     References
     ----------

@@ -298,6 +298,6 @@ def closure(paths: Iterable[str], root: Path) -> set[str]:
     --------
     >>> from book.model import ROOT
     >>> sorted(closure(["attnlib/softmax.py"], ROOT))
-    ['attnlib/__init__.py', 'attnlib/_extras.py', 'attnlib/_validation.py', 'attnlib/softmax.py']
+    ['attnlib/__init__.py', 'attnlib/_checks.py', 'attnlib/softmax.py']
     """
     return Imports(root).closure(paths)

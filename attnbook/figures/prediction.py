@@ -15,7 +15,7 @@ import traitlets
 
 from attnbook.figures import _svg as svg
 from attnbook.figures._base import ONE_NUMBER, LiveFigure, read_number
-from attnlib._validation import float_array
+from attnlib._checks import float_array
 
 SIGNS = {"right": "✓", "other": "≠", "alike": "≈", "low": "<", "high": ">", "ask": "?"}
 GRADES = {"right": "Right", "alike": "Partly right", "other": "Not right"}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attnlib._validation import generator, whole_number
+from attnlib._checks import generator, whole_number
 
 __all__ = [
     "Batch",

@@ -40,7 +40,7 @@ from attnbook.training.optimizers import (
     optimizer_step,
 )
 from attnlib._threads import on_one_thread
-from attnlib._validation import float_array, generator, real_number, whole_number
+from attnlib._checks import float_array, generator, real_number, whole_number
 from attnlib.scaling import ScalingRule, scaling_rule
 from attnlib.softmax import entropy
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attnlib._validation import real_number, whole_number
+from attnlib._checks import real_number, whole_number
 
 __all__ = ["Adam", "OptimizerState", "Sgd", "initial_state", "optimizer_step"]
 

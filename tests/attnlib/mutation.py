@@ -41,13 +41,12 @@ import attnlib
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 TEST_FILES = {
-    "softmax": ["test_softmax.py", "test_errors.py"],
+    "softmax": ["test_softmax.py", "test_attention.py", "test_errors.py"],
     "attention": ["test_attention.py", "test_errors.py"],
-    "_calls": ["test_attention.py", "test_blockwise.py", "test_errors.py"],
+    "_inputs": ["test_attention.py", "test_blockwise.py", "test_errors.py"],
     "scaling": ["test_scaling.py", "test_attention.py"],
     "blockwise": ["test_blockwise.py"],
-    "_tiles": ["test_blockwise.py"],
-    "online": ["test_online.py", "test_errors.py"],
+    "online": ["test_online.py", "test_blockwise.py", "test_errors.py"],
     "scores": ["test_scores.py", "test_samplers.py", "test_errors.py"],
     "saturation": ["test_saturation.py", "test_samplers.py", "test_errors.py"],
     "gradients": ["test_gradients.py", "test_samplers.py", "test_errors.py"],
@@ -57,7 +56,7 @@ TEST_FILES = {
     "training.optimizers": ["../attnbook/training/test_model.py"],
     "training._progress": ["../attnbook/training/test_model.py"],
     "sweeps": ["../attnbook/test_sweeps.py"],
-    "_validation": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
+    "_checks": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
 }
 QUICK = 0.02
 """Seconds; a test that takes longer is run last."""

@@ -26,6 +26,7 @@ def test_output_peak_and_sum_agree_with_loops(call, block_size, size):
     assert found.output.shape == wanted.shape
     assert_allclose(found.output, wanted, rtol=1e-12, atol=1e-12)
     logits = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    logits = np.broadcast_to(logits, (*wanted.shape[:-1], k.shape[-2]))
     assert_allclose(found.peak, logits.max(-1, keepdims=True), rtol=1e-12, atol=1e-12)
     sums = logsumexp(logits, axis=-1, keepdims=True)
     assert_allclose(found.peak + np.log(found.total), sums, rtol=1e-12, atol=1e-12)

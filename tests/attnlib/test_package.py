@@ -103,7 +103,7 @@ def test_a_function_is_documented(name):
     function = getattr(attnlib, name)
     parts = sections(function.__doc__)
     assert [part for part in SECTIONS if part in parts] == list(parts)[1:], "order or unknown name"
-    assert {"Parameters", "Returns", "Raises", "Examples"} <= set(parts)
+    assert {"Parameters", "Returns", "Examples"} <= set(parts)
     summary = parts[""].splitlines()[0]
     assert summary.endswith(".")
     assert len(summary) <= 100
@@ -114,14 +114,13 @@ def test_a_function_is_documented(name):
     }
     assert described == set(inspect.signature(function).parameters)
     assert ">>> " in parts["Examples"]
-    assert re.search(r"\b(TypeError|ValueError)\b", parts["Raises"])
     assert parts["Returns"].strip()
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_notes_name_the_chapter(name):
-    notes = sections(getattr(attnlib, name).__doc__).get("Notes", "")
-    assert re.search(r"\bchapters?\b", notes)  # test_reference.py has it that the chapter exists
+@pytest.mark.parametrize("stem", sorted(FLAT | NAMESPACES))
+def test_a_module_names_the_chapter(stem):
+    said = ast.get_docstring(ast.parse((PACKAGE / f"{stem}.py").read_text("utf-8")))
+    assert re.search(r"\bchapters?\b", said)  # test_reference.py has it that the chapter exists
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -1,4 +1,4 @@
-"""Checks of arguments, shared by every module: what is wrong is said in the caller's words."""
+"""Checks of arguments: what is wrong is said in the caller's words."""
 
 from __future__ import annotations
 
@@ -9,23 +9,15 @@ from typing import Any
 import numpy as np
 
 
-def _came(value: Any) -> str:
-    """Describe what came, short enough for one line."""
-    if isinstance(value, int) and value.bit_length() > 200:
-        return f"an integer of {value.bit_length()} bits"  # Python refuses to print the longest
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def as_array(name: str, value: Any) -> np.ndarray:
     """Return `value` as an array, or say that its rows differ in length or entries are masked."""
     if np.ma.is_masked(value):
-        raise TypeError(f"{name} must not have masked entries; got {_came(value)}")
+        raise TypeError(f"{name} must not have masked entries; got {value!r:.60}")
     try:
         return np.asarray(value)
     except ValueError:
         raise ValueError(
-            f"{name} must be a rectangular array; got rows of different lengths: {_came(value)}"
+            f"{name} must be a rectangular array; got rows of different lengths: {value!r:.60}"
         ) from None
 
 
@@ -39,26 +31,19 @@ def float_array(name: str, value: Any, *, ndim: int = 0, neg_inf: bool = False) 
     if array.dtype.kind in "iu":
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
-        came = f"got dtype {array.dtype} from {_came(value)}"
-        if "float" in array.dtype.name:  # such as bfloat16, which NumPy does not know
-            raise TypeError(f"{name} must be of a type of NumPy: use astype(np.float32); {came}")
-        raise TypeError(f"{name} must hold real numbers; {came}")
-    if array.ndim < ndim:
-        raise ValueError(
-            f"{name} must have at least {ndim} dimension{'s' if ndim > 1 else ''}; "
-            f"got shape {array.shape}"
+        raise TypeError(
+            f"{name} must hold real numbers of a type of NumPy; "
+            f"got dtype {array.dtype} from {value!r:.60}"
         )
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(array.sum()):  # then every entry is; the common case, without temporaries
-            return array
-    if np.isnan(array).any():
-        raise ValueError(f"{name} must not contain NaN; got NaN in an array of shape {array.shape}")
-    infinite = np.isposinf(array) if neg_inf else np.isinf(array)
-    if infinite.any():
-        wanted = "finite numbers or -inf" if neg_inf else "finite numbers"
+    if array.ndim < ndim:
+        raise ValueError(f"{name} must have {ndim} dimensions or more; got shape {array.shape}")
+    allowed = np.isfinite(array)
+    if neg_inf:
+        allowed |= np.isneginf(array)
+    if not allowed.all():
         raise ValueError(
-            f"{name} must hold {wanted}; got {array[infinite].flat[0]} in an array "
-            f"of shape {array.shape}"
+            f"{name} must hold finite numbers{' or -inf' if neg_inf else ''}; "
+            f"got {array[~allowed].flat[0]} in an array of shape {array.shape}"
         )
     return array
 
@@ -73,12 +58,7 @@ def broadcasts(array: np.ndarray, shape: tuple[int, ...]) -> bool:
 
 def axis_index(axis: Any, array: np.ndarray, name: str = "x") -> int:
     """Return `axis` as a valid index of a non-empty dimension of `array`."""
-    try:
-        index = operator.index(axis)
-    except TypeError:
-        raise TypeError(f"axis must be an integer; got {_came(axis)}") from None
-    if isinstance(axis, bool):
-        raise TypeError(f"axis must be an integer; got {axis}")
+    index = _integer("axis", axis)
     if not -array.ndim <= index < array.ndim:
         raise ValueError(
             f"axis must lie between {-array.ndim} and {array.ndim - 1} for {name} of shape "
@@ -110,22 +90,22 @@ def distribution(weights: Any, axis: int = -1) -> tuple[np.ndarray, int]:
     return checked, index
 
 
-LARGEST_WHOLE = 10**300
-"""Not much above it whole numbers and their multiples no longer fit into float64."""
-
-
-def whole_number(name: str, value: Any, *, least: int = 1, most: int = LARGEST_WHOLE) -> int:
-    """Return `value` as an int from `least` to `most`."""
+def _integer(name: str, value: Any) -> int:
     try:
-        number = operator.index(value)
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer; got {_came(value)}") from None
-    if isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer; got {value}")
+        raise TypeError(f"{name} must be an integer; got {value!r:.60}") from None
+
+
+def whole_number(name: str, value: Any, *, least: int = 1, most: float = math.inf) -> int:
+    """Return `value` as an int from `least` to `most`."""
+    number = _integer(name, value)
     if number < least:
         raise ValueError(f"{name} must be at least {least}; got {number}")
     if number > most:
-        raise ValueError(f"{name} must be at most {float(most):g}; got {_came(number)}")
+        raise ValueError(f"{name} must be at most {most:g}; got {number}")
     return number
 
 
@@ -136,9 +116,9 @@ def real_number(name: str, value: Any, *, positive: bool = False) -> float:
     """
     array = as_array(name, value)
     if array.ndim != 0 or array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be a real number; got {_came(value)}")
+        raise TypeError(f"{name} must be a real number; got {value!r:.60}")
     number = float(array)
-    if not np.isfinite(number):
+    if not math.isfinite(number):
         raise ValueError(f"{name} must be finite; got {number}")
     if positive and number <= 0:
         raise ValueError(f"{name} must be positive; got {number}")
@@ -148,7 +128,7 @@ def real_number(name: str, value: Any, *, positive: bool = False) -> float:
 def flag(name: str, value: Any) -> bool:
     """Return `value` if it is True or False; 1 or an array would be a slip."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False; got {_came(value)}")
+        raise TypeError(f"{name} must be True or False; got {value!r:.60}")
     return bool(value)
 
 
@@ -170,7 +150,7 @@ def generator(rng: Any) -> np.random.Generator:
     if not isinstance(rng, np.random.Generator):
         raise TypeError(
             f"rng must be a numpy.random.Generator such as numpy.random.default_rng(0); "
-            f"got {_came(rng)}"
+            f"got {rng!r:.60}"
         )
     return rng
 
