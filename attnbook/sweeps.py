@@ -34,8 +34,8 @@ from attnbook.training import (
 from attnbook.training._progress import progress_bar
 from attnbook.training.model import STEPS
 from attnlib import scaling
-from attnlib._extras import extra
 from attnlib._checks import real_number, whole_number
+from attnlib._extras import extra
 from attnlib.scaling import (
     ScalingRule,
 )

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from attnbook.chapters.estimates import mean_and_error
+from attnbook.initialization import sample_logit_variances
 from attnlib import EntryLaw, Initializer, sample_row_statistics
-from attnlib.initialization import sample_logit_variances
 
 
 def start(std: float) -> Initializer:

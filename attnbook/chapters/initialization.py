@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from attnlib import sample_projections, sample_tokens, softmax
+from attnbook.initialization import sample_projections, sample_tokens
+from attnlib import softmax
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from attnlib.initialization import AttentionVariances, Initializer, MeasuredVariances
+    from attnbook.initialization import MeasuredVariances
+    from attnlib.initialization import AttentionVariances, Initializer
 
 MODEL_WIDTH = 128
 """Of the tokens that get rotary codes; the variance of a logit does not depend on it."""
@@ -41,7 +43,8 @@ def furthest_off(
     Examples
     --------
     >>> from attnbook.initialization import INITIALIZERS
-    >>> from attnlib import predict_variances, sample_logit_variances
+    >>> from attnbook.initialization import sample_logit_variances
+    >>> from attnlib import predict_variances
     >>> expected = [predict_variances(INITIALIZERS[key], 32, 8) for key in ("t5", "gpt2")]
     >>> rule, rng = INITIALIZERS["t5"], np.random.default_rng(1)
     >>> found = [sample_logit_variances(rule, 32, 8, n_draws=20, rng=rng) for _ in range(2)]

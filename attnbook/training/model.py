@@ -39,8 +39,8 @@ from attnbook.training.optimizers import (
     initial_state,
     optimizer_step,
 )
-from attnlib._threads import on_one_thread
 from attnlib._checks import float_array, generator, real_number, whole_number
+from attnlib._threads import on_one_thread
 from attnlib.scaling import ScalingRule, scaling_rule
 from attnlib.softmax import entropy
 

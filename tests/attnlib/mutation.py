@@ -36,8 +36,6 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-import attnlib
-
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 TEST_FILES = {
@@ -51,6 +49,7 @@ TEST_FILES = {
     "saturation": ["test_saturation.py", "test_samplers.py", "test_errors.py"],
     "gradients": ["test_gradients.py", "test_samplers.py", "test_errors.py"],
     "initialization": ["test_initialization.py", "test_errors.py"],
+    "initialization.sampling": ["test_initialization.py", "test_errors.py"],
     "training.model": ["../attnbook/training/test_model.py"],
     "training.group_mean": ["../attnbook/training/test_model.py"],
     "training.optimizers": ["../attnbook/training/test_model.py"],
@@ -303,7 +302,7 @@ def concerns(item: pytest.Item, module: str) -> bool:
         return True
     if not hasattr(item, "callspec"):
         return True
-    function = getattr(attnlib, item.callspec.params.get("name", ""), None)
+    function = getattr(imported(module), item.callspec.params.get("name", ""), None)
     return getattr(function, "__module__", None) == imported(module).__name__
 
 

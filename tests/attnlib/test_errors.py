@@ -10,12 +10,14 @@ import inspect
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import attnlib
+from attnbook import initialization
 from attnbook.initialization import INITIALIZERS
 from attnlib import _checks
 
@@ -407,11 +409,16 @@ TOGETHER += [
 ]
 
 
+def function_named(name: str) -> Any:
+    """Return what the package offers by that name, or the chapter on initialization."""
+    return getattr(attnlib, name, None) or getattr(initialization, name)
+
+
 def check(name: str, arguments: dict, blamed: str, error: type, shown: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(error) as caught:
-            getattr(attnlib, name)(**arguments)
+            function_named(name)(**arguments)
     message = str(caught.value)
     assert type(caught.value) is error
     assert re.match(rf"(\w+, )*(\w+ and )?{blamed}\b", message), "begins with the argument's name"
@@ -436,16 +443,16 @@ def test_arguments_that_do_not_fit_each_other(name, arguments, blamed, shown):
 def test_the_valid_call_is_valid(name):
     """Else every error above might be the fault of another argument."""
     before = {k: np.array(v) for k, v in valid_call(name).items() if isinstance(v, np.ndarray)}
-    getattr(attnlib, name)(**valid_call(name))
+    function_named(name)(**valid_call(name))
     for argument, copy in before.items():
         assert_array_equal(valid_call(name)[argument], copy)
 
 
 def test_no_function_or_argument_is_left_out():
     functions = {
-        name: getattr(attnlib, name)
-        for name in attnlib.__all__
-        if inspect.isfunction(getattr(attnlib, name))
+        name: function_named(name)
+        for name in (*attnlib.__all__, *initialization.__all__)
+        if inspect.isfunction(function_named(name))
     }
     assert set(KINDS) == set(functions)
     for name, function in functions.items():
@@ -516,7 +523,8 @@ def test_exact_messages():
 
 def test_every_check_is_used():
     """A check that nothing calls guards nothing."""
-    sources = "".join(path.read_text("utf-8") for path in PACKAGE.glob("*.py"))
+    folders = PACKAGE, Path(initialization.__file__).parent
+    sources = "".join(p.read_text("utf-8") for folder in folders for p in folder.glob("*.py"))
     for name, function in vars(_checks).items():
         if inspect.isfunction(function) and not name.startswith("_"):
             # the definition, and at least one call

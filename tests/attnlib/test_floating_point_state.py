@@ -17,11 +17,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import attnlib
-from attnbook import training
+from attnbook import initialization, training
 from attnbook.initialization import INITIALIZERS
 from attnlib import ScalingRule, scaling
 
-NAMESPACES = (scaling, training)
+NAMESPACES = (initialization, scaling, training)
 Call = Callable[[], Any]
 
 INF = float("inf")
@@ -192,13 +192,15 @@ CALLS: dict[str, list[Call]] = {
     "expected_maximum": [partial(attnlib.expected_maximum, n) for n in (1, 1000, 10**100)],
     "concentration_bound": [lambda: attnlib.concentration_bound(1e300, 50)],
     "predict_variances": [lambda: attnlib.predict_variances(NARROW, 5, 4)],
-    "sample_tokens": [lambda: attnlib.sample_tokens(3, 5, token_cosine=1e-320, rng=generator())],
-    "sample_projections": [
-        lambda: attnlib.sample_projections(NARROW, 5, 4, rng=generator()),
-        lambda: attnlib.sample_projections(GPT2, 5, 4, rng=generator()),
+    "initialization.sample_tokens": [
+        lambda: initialization.sample_tokens(3, 5, token_cosine=1e-320, rng=generator())
     ],
-    "sample_logit_variances": [
-        lambda: attnlib.sample_logit_variances(NARROW, 9, 4, n_draws=2, rng=generator())
+    "initialization.sample_projections": [
+        lambda: initialization.sample_projections(NARROW, 5, 4, rng=generator()),
+        lambda: initialization.sample_projections(GPT2, 5, 4, rng=generator()),
+    ],
+    "initialization.sample_logit_variances": [
+        lambda: initialization.sample_logit_variances(NARROW, 9, 4, n_draws=2, rng=generator())
     ],
     "sample_row_statistics": sampled(attnlib.sample_row_statistics, n_rows=20),
     "sample_query_gradients": sampled(attnlib.sample_query_gradients, n_rows=20),

@@ -23,15 +23,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from attnbook.initialization import INITIALIZERS
+from attnbook.initialization import (
+    INITIALIZERS,
+    sample_logit_variances,
+    sample_projections,
+    sample_tokens,
+)
 from attnlib import (
     EntryLaw,
     Initializer,
     layer_norm,
     predict_variances,
-    sample_logit_variances,
-    sample_projections,
-    sample_tokens,
     scaling,
 )
 from attnlib.initialization import AttentionVariances
