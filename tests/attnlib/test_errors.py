@@ -472,6 +472,7 @@ def test_the_least_allowed_values_are_allowed():
     assert attnlib.gradient_statistics([0.0, 2.0], [0, 1]).quantiles.tolist() == [0, 2]
     assert attnlib.entropy([1.0 + 9e-7]) == pytest.approx(0, abs=1e-6)
     assert attnlib.concentration_bound(1e-300, 2) == 0
+    assert attnlib.score_sf(0.0, 10**7) == 0.5
 
 
 def test_a_sum_may_be_off_by_what_rounding_explains():

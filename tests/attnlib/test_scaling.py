@@ -297,6 +297,13 @@ BAD = [
     (lambda: rules(WIDTH)["by query"].fold_query(np.ones((2, 5)), 3), ValueError, "query", "5"),
     (lambda: plain().logits([[1.0]], [1.0]), ValueError, "key", "(1,)"),
     (lambda: plain().logits([[1.0, 2.0]], [[1.0]]), ValueError, "key", "(1, 1)"),
+    (lambda: plain().logits([1.0], [[1.0]]), ValueError, "query", "(1,)"),
+    (
+        lambda: plain().logits(np.ones((2, 1, 3)), np.ones((2, 3, 1))),
+        ValueError,
+        "key",
+        "(2, 3, 1)",
+    ),
     (lambda: plain().logits([[math.nan]], [[1.0]]), ValueError, "query", "nan"),
 ]
 
