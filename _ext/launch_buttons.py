@@ -26,7 +26,7 @@ from _ext.chapter_head import LAUNCH_ROW
 from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
 from book.model import Book, BookError, book_in
-from book.plain import PlainError
+from book.plain_markdown import PlainError
 from tools import reader
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ NOTEBOOKS = "notebooks"
 BINDER = "https://mybinder.org/v2"
 BINDER_HOSTS = {"github.com": "gh", "gitlab.com": "gl"}
 ROOT = Path(__file__).resolve().parent.parent
-MAKERS = ("book", "tools", "attnbook", "attnbook/exercises", "attnbook/figures")
+MAKERS = ("book", "tools", "attnbook")
 """The folders of the code that makes the notebooks."""
 
 
@@ -181,7 +181,7 @@ def surroundings(book: Book, repository: str) -> bytes:
         for label, target in book.targets.items()
     ]
     kinds = {".py", ".css"}
-    paths = (path for folder in MAKERS for path in (ROOT / folder).glob("*.*"))
+    paths = (path for folder in MAKERS for path in (ROOT / folder).rglob("*.*"))
     code = sorted(path for path in paths if path.suffix in kinds)
     works = book.root.glob("references.bib")
     texts = [path.read_bytes() for path in (*code, *works)]

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _ext.rebuild import rebuild_when_changed
-from attnbook import _tokens as tokens
-from attnbook.figures._base import HERE, own_source, shared_source, style_source
+from attnbook.drawing import tokens
+from attnbook.drawing.base import ROOMS, own_source, shared_source, style_source
 from book.files import atomic_write
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ HEADING_OR_FORM = re.compile(
 FORMS = {"figure-controls": "Controls", "ask": "Answer", "prediction": "Prediction"}
 BESIDE = re.compile(r'<a class="headerlink.*?</a>|<span class="section-number">.*?</span>|<[^>]+>')
 LATE = re.compile(r' data-late="([^"]*)"')
-# Stands in for the model that a live notebook would provide; take.js hears when it is moved.
+# Stands in for the model that a live notebook would provide; figure_links.js hears of it.
 STILL = """
 const still = (el, state, listeners = {}) => ({
   get: (name) => state[name],
@@ -150,7 +150,7 @@ def add_modules(
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    drawings = [path for path in HERE.iterdir() if path.suffix in {".js", ".css", ".json"}]
+    drawings = [path for path in ROOMS.rglob("*") if path.suffix in {".js", ".css", ".json"}]
     rebuild_when_changed(app, "html", __file__, tokens.__file__, *drawings)
     app.connect("html-page-context", add_modules)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,7 @@ from docutils import nodes
 from _ext.rebuild import rebuild_when_changed
 from book.files import atomic_write
 from book.model import Book, book_in
-from book.plain import MATH, Plain
+from book.plain_markdown import MATH, Plain
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

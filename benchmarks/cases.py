@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import floor, memory, peers
+from benchmarks import floor, peers
+from benchmarks import peak_memory as memory
 from benchmarks.report import LENGTHS
 from benchmarks.timing import Pace, interleave, medians, ratio
 

@@ -42,9 +42,9 @@ from book.digest import notebook_digests
 from book.files import atomic_write
 from book.markdown import COMMENT, Piece, blocks, walk
 from book.model import ROOT
+from book.normal_form import book_notebooks, normalized
 from book.number_words import LISTED, number_words, states
 from book.numerals import STRUCTURE, Numeral, numbers, numerals, written_as
-from book.stored import book_notebooks, normalized
 
 BELOW = "below:"
 HOW = "a comment right behind it does, with an expression: <!-- {expression} -->"

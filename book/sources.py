@@ -21,7 +21,10 @@ from book.files import atomic_write
 ALL = "*"
 BEGINS = "…"
 Need = tuple[str, str]
-"""A module and a name in it: ALL for whatever it has, BEGINS for the modules that begin so."""
+"""A module and a name in it: ALL for whatever it has, BEGINS for the modules that begin so.
+
+What stands behind BEGINS is how their names end.
+"""
 DOTTED = re.compile(r"\b(\w+)\.(\w+)")
 IMPORTERS = {"import_module", "__import__"}
 
@@ -158,6 +161,10 @@ def _computed(node: ast.AST, package: str) -> Iterator[Need]:
         match node.args:
             case [ast.Constant(str(name)), *_] if name[:1] != ".":
                 yield name, ALL
+            case [ast.JoinedStr([ast.Constant(str(head)), *_, ast.Constant(str(tail))]), *_] if (
+                head[:1] != "."
+            ):
+                yield head, f"{BEGINS}{tail}"
             case [ast.JoinedStr([ast.Constant(str(head)), *_]), *_] if head[:1] != ".":
                 yield head, BEGINS
             case _:
@@ -206,10 +213,11 @@ def _answer(need: Need, root: Path) -> tuple[Path | None, set[Need]]:
     """Return the file that a need leads to, if it is in the repository, and what it needs more."""
     module, name = need
     holder, _, last = module.rpartition(".")
-    if name == BEGINS:
-        folder = root.joinpath(*holder.split("."))
-        stems = {path.stem for path in folder.glob(f"{last}*.py")}
-        return None, {(f"{holder}.{stem}".strip("."), ALL) for stem in stems}
+    if name.startswith(BEGINS):
+        ending = name.removeprefix(BEGINS).replace(".", "/")
+        paths = root.joinpath(*holder.split(".")).glob(f"{last}*{ending}.py")
+        parts = (path.relative_to(root).with_suffix("").parts for path in paths)
+        return None, {(".".join(names), ALL) for names in parts}
     folder = root.joinpath(*module.split("."))
     above = {(holder, "")} if holder else set()
     if folder.with_suffix(".py").is_file():
@@ -284,8 +292,8 @@ def imported_modules(path: Path, root: Path) -> set[str]:
     Examples
     --------
     >>> from book.model import ROOT
-    >>> found = imported_modules(ROOT / "attnbook/plots/puzzle.py", ROOT)
-    >>> {"attnbook/__init__.py", "attnbook/plots/style.py"} <= found
+    >>> found = imported_modules(ROOT / "attnbook/puzzle/plots.py", ROOT)
+    >>> {"attnbook/__init__.py", "attnbook/drawing/plot_style.py"} <= found
     True
     """
     return Imports(root).direct(path)

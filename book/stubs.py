@@ -32,7 +32,7 @@ from types import MappingProxyType
 
 from nbformat import NotebookNode
 
-from book.plain import PlainError
+from book.plain_markdown import PlainError
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 YOURS = "...  # your answer"

@@ -133,7 +133,7 @@ def _whole(name: str, text: str | None) -> int | None:
 
 def _grade(given: argparse.Namespace, _: list[str]) -> int:
     """Mark submissions."""
-    from grading.names import questions_named
+    from grading.safe_text import questions_named
     from grading.sandbox import sandbox
 
     if given.unsafe_no_sandbox and not given.dry_run:

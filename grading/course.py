@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grading.earlier_runs import Memory, chosen_questions
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook import autograded
 from grading.gradebook.book import Book, write_autograded
@@ -18,14 +19,13 @@ from grading.intake.collection import Collection, collect
 from grading.intake.roster import Roster
 from grading.marking import distribute
 from grading.marking.submission import Conditions, mark
-from grading.memory import Memory, chosen_questions
-from grading.names import safe_name
 from grading.private import close_course, make_private, write_private
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
 from grading.reports import feedback, tables
 from grading.reports import instructor as report
 from grading.reports.feedback_zips import write_zips
 from grading.reports.outcomes import late_notes
+from grading.safe_text import safe_name
 from grading.sandbox import sandbox
 from grading.take_back import reconcile
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.course import Order, wanted
+from grading.earlier_runs import Memory, chosen_questions
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook.book import Book
 from grading.gradebook.database import DATABASE, database
@@ -23,8 +24,7 @@ from grading.intake.collection import OF_GROUP, Collection, collect
 from grading.intake.normalize import Invalid, normalize
 from grading.late import lateness
 from grading.marking.submission import doubt_about_identity
-from grading.memory import Memory, chosen_questions
-from grading.names import shown
+from grading.safe_text import shown
 
 if TYPE_CHECKING:
     from grading.problem_set import ProblemSet

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from grading.gradebook.book import Book
 from grading.intake.collection import Special
 from grading.intake.roster import Roster, Sheet, read_roster, with_numbers
-from grading.names import shown
 from grading.reports import tables
 from grading.reports.outcomes import outcomes
+from grading.safe_text import shown
 from grading.settings import FILE, Settings, read_settings
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from grading.names import shown
+from grading.safe_text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection

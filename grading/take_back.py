@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from grading.gradebook.book import Book
 from grading.gradebook.database import DATABASE, database
 from grading.intake.roster import UNMATCHED
-from grading.names import safe_name, shown
 from grading.private import make_private
 from grading.results import Student
+from grading.safe_text import safe_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

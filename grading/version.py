@@ -9,7 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DECIDING = (
     *("grading/exercises.py", "grading/figures.py", "grading/hidden.py", "grading/marking/*.py"),
-    *("grading/intake/normalize.py", "grading/sandbox/*.py", "attnbook/exercises/*.py"),
+    *("grading/intake/normalize.py", "grading/sandbox/*.py"),
+    *("attnbook/exercises/*.py", "attnbook/*/exercises.py"),
 )
 
 

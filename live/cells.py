@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
-from needs import needed
+from cell_dependencies import needed
 
 LONGEST = 20_000
 """How many characters of output a page shows."""

@@ -80,7 +80,7 @@ def own(packed: Path = PACKED) -> dict[str, bytes]:
     files = [(path.relative_to(ROOT).as_posix(), path.read_bytes()) for path in sorted(paths)]
     # under the name that an installed package has them by
     files += [(f"attnbook/_data/{path.name}", path.read_bytes()) for path in sorted(tables)]
-    files += [(name, (OWN / name).read_bytes()) for name in ("cells.py", "needs.py")]
+    files += [(name, (OWN / name).read_bytes()) for name in ("cells.py", "cell_dependencies.py")]
     book = pack(files)
     loaded = [*packed.glob("*.zip"), *packed.glob("*.wasm")]
     total = sum(path.stat().st_size for path in loaded) + len(book)

@@ -1,7 +1,7 @@
 """Make the font of formulas: Latin Modern Math, cut down to what the book's formulas use.
 
 Run it on the built site when a formula has a character that no formula had before, which
-`tests/site/test_maths.py` finds::
+`tests/ext/test_maths.py` finds::
 
     make book; .venv/bin/python tools/math_font.py .../latinmodern-math.otf
 

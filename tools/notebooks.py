@@ -39,7 +39,7 @@ import nbformat
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from book.stored import KEPT_METADATA, book_notebooks, faults, normalized  # noqa: E402
+from book.normal_form import KEPT_METADATA, book_notebooks, faults, normalized  # noqa: E402
 
 
 def to_text(source: Path, target: Path) -> None:

@@ -27,8 +27,8 @@ from attnbook.exercises._exercise import exercises, wanted  # noqa: E402
 from attnbook.exercises._judges import Example, Function, Number, Numeric, Pick  # noqa: E402
 from book.markdown import Block  # noqa: E402
 from book.model import Book, Exercise, Target  # noqa: E402
-from book.plain import Plain  # noqa: E402
-from book.stored import KERNEL, LANGUAGE  # noqa: E402
+from book.normal_form import KERNEL, LANGUAGE  # noqa: E402
+from book.plain_markdown import Plain  # noqa: E402
 from book.stubs import BEGIN, END, asked, comment, empty_function  # noqa: E402
 from grading.problem_set import SOURCE  # noqa: E402
 from tools.imports import imported  # noqa: E402

@@ -11,8 +11,8 @@ Text is the chapter's in plain Markdown: a box becomes a quotation with its titl
 the site stays closed, a term becomes its words, a reference the number that the site shows, another
 chapter a link to its notebook. What has no such form is refused. Code is the chapter's, but for the
 solutions: of each the notebook has a stub, and below it, closed, text and code. The first cell lets
-`book.reading` compare the numbers of the text with what the reader computes. Before a cell runs,
-its figure is a still picture, which `tools.stills` makes.
+`book.reader_session` compare the numbers of the text with what the reader computes. Before a cell
+runs, its figure is a still picture, which `tools.stills` makes.
 
 On Colab the first cell fetches the book. It needs the address of the repository: the environment
 variable ``REPOSITORY_URL`` or ``repository.url`` in ``_config.yml``. With none set the cell has a
@@ -45,10 +45,10 @@ from attnbook.exercises._exercise import wanted  # noqa: E402
 from book.digest import notebook_digests  # noqa: E402
 from book.markdown import COMMENT, Block, blocks, titled  # noqa: E402
 from book.model import LABEL, Book, Page, figure_of, tags  # noqa: E402
+from book.normal_form import KERNEL, LANGUAGE  # noqa: E402
 from book.numbers import Binding, Notebook, Passage  # noqa: E402
-from book.plain import Plain, PlainError, capital, quoted  # noqa: E402
-from book.reading import ORIGINAL  # noqa: E402
-from book.stored import KERNEL, LANGUAGE  # noqa: E402
+from book.plain_markdown import Plain, PlainError, capital, quoted  # noqa: E402
+from book.reader_session import ORIGINAL  # noqa: E402
 from book.stubs import BEGIN, END, stub  # noqa: E402
 from tools import stills  # noqa: E402
 
@@ -93,7 +93,7 @@ elif importlib.util.find_spec("attnlib") is None:
     raise ModuleNotFoundError({missing!r})
 sys.path.insert(0, os.pardir)
 {needed}try:
-    from book.reading import follow
+    from book.reader_session import follow
 except ModuleNotFoundError:
     print("The numbers of the text are not compared: this takes a copy of the book's repository.")
 else:

@@ -20,8 +20,6 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from attnbook.figures.training_player import LEVELS, OPTIMIZERS, RECORDING, STEPS, WIDTHS  # noqa: E402
-from attnbook.sweeps import ARMS, QUICK_ARMS, REPORT_SEEDS, Setting, load_ablation  # noqa: E402
 from attnbook.training import (  # noqa: E402  # noqa: E402
     BATCH_SIZE,
     TEST_SIZE,
@@ -35,6 +33,8 @@ from attnbook.training import (  # noqa: E402  # noqa: E402
     matching_tokens,
     training_step,
 )
+from attnbook.training.sweep import ARMS, QUICK_ARMS, REPORT_SEEDS, Setting, load_ablation  # noqa: E402
+from attnbook.training.training_player import LEVELS, OPTIMIZERS, RECORDING, STEPS, WIDTHS  # noqa: E402
 
 TABLE = ROOT / "data" / "ablation.json"
 SEED = REPORT_SEEDS[0]

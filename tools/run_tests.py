@@ -29,7 +29,7 @@ def pytest_status(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Return pytest's exit status, or 1 if something could not be run where it has to be."""
-    missing = [] if ensure_chromium() else ["tests/site/test_browser.py: no Chromium was found"]
+    missing = [] if ensure_chromium() else ["tests/ext/test_browser.py: no Chromium was found"]
     missing += [f"tests/grading: no {package} was found" for package in ensure_programs()]
     status = pytest_status(arguments)
     for what in missing:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode, v4
 
-from attnbook.figures._base import style_source
+from attnbook.drawing.base import style_source
 from book.model import figure_of, tags
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-from attnbook.sweeps import (  # noqa: E402
+from attnbook.training.sweep import (  # noqa: E402
     ARMS,
     MORE_SEEDS,
     OPTIMIZERS,

@@ -20,7 +20,7 @@ import matplotlib as mpl  # noqa: E402
 import nbformat  # noqa: E402
 import numpy as np  # noqa: E402
 
-from attnbook.chapters import tables  # noqa: E402
+from attnbook import tables  # noqa: E402
 
 DIGITS = 6
 """Significant digits kept of a number: more than survive another processor."""

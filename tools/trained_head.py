@@ -29,7 +29,7 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
-from attnbook.chapters.trained_head import FILE, digest, unpacked  # noqa: E402
+from attnbook.language_model.model import FILE, digest, unpacked  # noqa: E402
 from tools.language_model import (  # noqa: E402
     CONTEXT,
     LanguageModel,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from _ext.offline.app_icons import ICONS, draw
 from _ext.rebuild import rebuild_when_changed
-from attnbook._tokens import INKS
+from attnbook.drawing.tokens import INKS
 from book.files import atomic_write
 
 if TYPE_CHECKING:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 STATIC = HERE / "static"
 # In the order in which later ones change what earlier ones say.
-STYLES = (*("print", "book", "edition", "boxes", "landing", "maths", "look", "take", "handout"),)
+STYLES = (
+    *("print", "book", "edition", "boxes", "landing", "maths", "theme", "figure_links", "handout"),
+)
 ABOUT, CHANGELOG = "chapters/about", "chapters/changelog"
 # What the licenses of CITATION.cff cover, and what people call them.
 COVERED = {"CC-BY-4.0": ("Text and figures", "CC BY 4.0"), "BSD-3-Clause": ("Code", "BSD 3-Clause")}

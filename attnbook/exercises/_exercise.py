@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
-from pkgutil import iter_modules
+from importlib.resources import files
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -56,17 +56,15 @@ def checks_of(module: ModuleType) -> list[Check]:
 
 
 def exercises() -> Mapping[str, Check]:
-    """Return the check of every exercise by its name, from all modules ``chapter_…``.
+    """Return the check of every exercise by its name, from the rooms of all chapters.
 
     Examples
     --------
     >>> exercises()["spread"].parts["plain"].wanted
     'the standard deviation of q·k'
     """
-    here = import_module(__package__ or "attnbook.exercises")
-    names = [found.name for found in iter_modules(here.__path__)]
-    chapters = [name for name in names if name.startswith("chapter_")]
-    modules = (import_module(f"{here.__name__}.{name}") for name in chapters)
+    rooms = [room.name for room in files("attnbook").iterdir() if (room / "exercises.py").is_file()]
+    modules = (import_module(f"attnbook.{room}.exercises") for room in sorted(rooms))
     found: dict[str, Check] = {}
     for one in (one for module in modules for one in checks_of(module)):
         if one.name in found:

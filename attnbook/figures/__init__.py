@@ -7,18 +7,18 @@ the same in a browser. Importing this package needs anywidget; importing attnlib
 from attnlib._extras import extra
 
 with extra():
+    from attnbook.divisor.subtract_or_divide import SubtractOrDivide
     from attnbook.figures.ask import Ask
-    from attnbook.figures.drag_scores import DragScores
-    from attnbook.figures.freezing_map import FreezingMap
     from attnbook.figures.head import Head
-    from attnbook.figures.jacobian import JacobianFigure
-    from attnbook.figures.models_table import ModelsTable
-    from attnbook.figures.online_softmax import OnlineSoftmax
     from attnbook.figures.prediction import Choice, Estimate, Sketch
     from attnbook.figures.spread import Spread
-    from attnbook.figures.subtract_or_divide import SubtractOrDivide
-    from attnbook.figures.trained_head import TrainedHead
-    from attnbook.figures.training_player import TrainingPlayer
+    from attnbook.gradients.jacobian import JacobianFigure
+    from attnbook.implementation.online_softmax import OnlineSoftmax
+    from attnbook.language_model.trained_head import TrainedHead
+    from attnbook.models.models_table import ModelsTable
+    from attnbook.saturation.drag_scores import DragScores
+    from attnbook.saturation.freezing_map import FreezingMap
+    from attnbook.training.training_player import TrainingPlayer
 
 __all__ = [
     "Ask",

@@ -11,10 +11,10 @@ from typing import Any
 
 import traitlets
 
+from attnbook.drawing.base import ONE_NUMBER, LiveFigure, read_number
 from attnbook.exercises._exercise import check, exercises
 from attnbook.exercises._judges import Judge, Number, Pick
 from attnbook.exercises._verdict import Feedback, Verdict
-from attnbook.figures._base import ONE_NUMBER, LiveFigure, read_number
 
 SIGNS = {"right": "✓", "wrong": "✗", "open": "…"}
 NAMES = {"right": "right", "wrong": "not right", "open": "not answered"}

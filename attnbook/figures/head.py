@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import traitlets
 
-from attnbook.figures import _svg as svg
-from attnbook.figures._base import LiveFigure, another_draw, slider, switch
-from attnbook.figures._draws import normals
+from attnbook.drawing import svg
+from attnbook.drawing.base import LiveFigure, another_draw, slider, switch
+from attnbook.drawing.draws import normals
 from attnlib.softmax import softmax
 
 VIEWS = {

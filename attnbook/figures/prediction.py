@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 import traitlets
 
-from attnbook.figures import _svg as svg
-from attnbook.figures._base import ONE_NUMBER, LiveFigure, read_number
+from attnbook.drawing import svg
+from attnbook.drawing.base import ONE_NUMBER, LiveFigure, read_number
 from attnlib._checks import float_array
 
 SIGNS = {"right": "✓", "other": "≠", "alike": "≈", "low": "<", "high": ">", "ask": "?"}

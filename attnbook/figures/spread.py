@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import traitlets
 
-from attnbook.figures import _svg as svg
-from attnbook.figures._base import LiveFigure, another_draw, slider, switch
-from attnbook.figures._draws import normals, uniforms
+from attnbook.drawing import svg
+from attnbook.drawing.base import LiveFigure, another_draw, slider, switch
+from attnbook.drawing.draws import normals, uniforms
 from attnlib.scores import score_moments, score_pdf
 
 WIDTHS = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512)

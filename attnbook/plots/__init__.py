@@ -6,9 +6,9 @@ Every series is told apart by more than its color: a line style, a marker or a l
 from attnlib._extras import extra
 
 with extra():
-    from attnbook.plots.benchmarks import time_ratios
-    from attnbook.plots.divisor import aligned_keys, positions_by_divisor
-    from attnbook.plots.gradients import (
+    from attnbook.benchmarks.plots import time_ratios
+    from attnbook.divisor.plots import aligned_keys, positions_by_divisor
+    from attnbook.gradients.plots import (
         gradient_quantiles,
         jacobian_norms,
         jacobians,
@@ -16,29 +16,29 @@ with extra():
         key_shares,
         median_ratios,
     )
-    from attnbook.plots.implementation import causal_tiles, memory_by_length, score_bounds
-    from attnbook.plots.initialization import (
+    from attnbook.implementation.plots import causal_tiles, memory_by_length, score_bounds
+    from attnbook.initialization.plots import (
         spread_by_model_width,
         starting_variances,
         within_row_variances,
     )
-    from attnbook.plots.language_model import language_curves, loss_by_spread
-    from attnbook.plots.puzzle import attention_maps, slide_or_squeeze
-    from attnbook.plots.saturation import concentration, freezing_map, one_lead, weights_by_width
-    from attnbook.plots.temperature import (
+    from attnbook.language_model.plots import language_curves, loss_by_spread
+    from attnbook.puzzle.plots import attention_maps, slide_or_squeeze
+    from attnbook.saturation.plots import concentration, freezing_map, one_lead, weights_by_width
+    from attnbook.temperature.plots import (
         growing_lengths,
         lost_positions,
         matching_key,
         temperatures,
     )
-    from attnbook.plots.training import (
+    from attnbook.training.plots import (
         gradients_over_training,
         learning_curves,
         losses_by_width,
         rate_curves,
         trained_maps,
     )
-    from attnbook.plots.variance import (
+    from attnbook.variance.plots import (
         product_grid,
         score_densities,
         variance_against_width,

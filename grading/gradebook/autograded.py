@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from grading.names import safe_name
 from grading.reports.feedback import ShownCell
+from grading.safe_text import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -39,10 +39,10 @@ from grading.gradebook.database import (
     SUBMITTED,
 )
 from grading.gradebook.scheme import Source, source
-from grading.names import platform_key
 from grading.problem_set import CHECK, ProblemSet, Question
 from grading.reports import feedback
 from grading.reports.feedback import GIVEN, Block
+from grading.safe_text import platform_key
 
 HERE = Path(__file__).resolve().parent
 AUTOGRADE = "Submissions run in the sandbox of make grade only, and never with your rights here."

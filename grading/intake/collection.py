@@ -25,8 +25,8 @@ from grading.intake.roster import LONGEST_ID, UNMATCHED, Roster
 from grading.intake.sources import NOTEBOOK, File, Folder, Zip
 from grading.intake.times import read_time
 from grading.late import Receipt
-from grading.names import composed, name_words, safe_name, shown
 from grading.results import Student, Submission
+from grading.safe_text import composed, name_words, safe_name, shown
 from grading.settings import in_utc
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from grading.intake.sources import FILE_LIMIT, too_many_parts
-from grading.names import shown
 from grading.pictures import lifted
 from grading.problem_set import TEXT_STUB
+from grading.safe_text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 
 from grading.intake.csv_file import read_rows, wrong
 from grading.intake.times import read_time
-from grading.names import composed, name_words, platform_key, safe_name, shown
 from grading.results import Student
+from grading.safe_text import composed, name_words, platform_key, safe_name, shown
 from grading.settings import Settings, in_utc
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grading.names import composed, shown
+from grading.safe_text import composed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,8 +19,8 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from grading.intake.collection import CANVAS, MOODLE
-from grading.names import as_moodle, safe_name
 from grading.reports.tables import not_final
+from grading.safe_text import as_moodle, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Self, TextIO, TypeVar
 
 from tqdm import tqdm
 
-from grading.names import shown
 from grading.results import FOR_A_PERSON
+from grading.safe_text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grading.intake.collection import PERHAPS
 from grading.late import Receipt, in_words, lateness
-from grading.names import shown
+from grading.safe_text import shown
 
 if TYPE_CHECKING:
     from grading.intake.roster import Roster

@@ -34,12 +34,12 @@ import numpy as np
 from grading.gradebook import autograded
 from grading.gradebook.book import Book
 from grading.gradebook.database import DATABASE
-from grading.names import safe_name
 from grading.private import write_private
 from grading.problem_set import SOURCE, problem_sets
 from grading.reports.feedback import ShownCell
 from grading.reports.pages import render, rows_as_csv
 from grading.results import Student
+from grading.safe_text import safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

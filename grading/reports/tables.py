@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.late import in_words, local
-from grading.names import shown
 from grading.private import write_private
 from grading.results import Result, Student
+from grading.safe_text import shown
 from grading.version import grader
 
 if TYPE_CHECKING:

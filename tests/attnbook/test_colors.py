@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnbook import _tokens as tokens
-from attnbook import figures
-from attnbook.figures._base import style_source
-from attnbook.plots import style
+import attnbook
+from attnbook.drawing import plot_style as style
+from attnbook.drawing import tokens
+from attnbook.drawing.base import style_source
 
 pytestmark = pytest.mark.not_for_mutants
 
@@ -56,7 +56,7 @@ AT_A_GLANCE = 10.0
 # blue and green nearer to each other; their lines and markers differ.
 IN_THE_DARK = 8.0
 WHITE = "#ffffff"
-STYLES = Path(figures.__file__).parent
+ROOMS = Path(attnbook.__file__).parent
 PICTURE = Path(__file__).parents[2] / "docs" / "visual-language.svg"
 
 
@@ -131,7 +131,7 @@ def close_pairs(palette: dict[str, np.ndarray], wanted: float) -> list[str]:
 
 def variants(sheet: str, names: str) -> list[dict[str, np.ndarray]]:
     """Return the colors of a style sheet's variables, light and dark."""
-    text = (STYLES / sheet).read_text(encoding="utf-8")
+    text = (ROOMS / "figures" / sheet).read_text(encoding="utf-8")
     found = re.findall(rf"--({names}): (#[0-9a-f]{{6}});", text)
     count = len(names.split("|"))
     assert len(found) == 2 * count, "light and dark"
@@ -261,7 +261,7 @@ def test_a_color_is_written_in_one_place():
     """Styles and modules of figures use tokens; ask.css alone has colors of its own."""
     own = {
         path.name
-        for path in STYLES.iterdir()
+        for path in ROOMS.rglob("*")
         if path.suffix in {".css", ".js"}
         and re.search(r"#[0-9a-f]{6}\b", path.read_text(encoding="utf-8"))
     }

@@ -13,8 +13,11 @@ import traitlets
 from scipy import stats
 
 from attnbook import figures
-from attnbook.figures import _draws, drag_scores, jacobian, subtract_or_divide
-from attnbook.figures._base import HERE, LiveFigure, shared_source
+from attnbook.divisor import subtract_or_divide
+from attnbook.drawing import draws
+from attnbook.drawing.base import ROOMS, LiveFigure, shared_source
+from attnbook.gradients import jacobian
+from attnbook.saturation import drag_scores
 from attnlib import (
     jacobian_norm_squared,
     softmax,
@@ -62,7 +65,7 @@ class TestEveryFigure:
 def test_modules_share_only_what_one_of_them_uses():
     shared = shared_source()
     named = re.findall(r"^(?:const|function) (\w+)", shared, re.MULTILINE)
-    sources = shared + "".join(path.read_text("utf-8") for path in HERE.glob("[a-z]*.js"))
+    sources = shared + "".join(path.read_text("utf-8") for path in ROOMS.glob("*/[a-z]*.js"))
     assert len(named) > 20
     assert [name for name in named if len(re.findall(rf"\b{name}\b", sources)) == 1] == []
 
@@ -71,17 +74,17 @@ class TestDraws:
     def test_they_are_uniform_and_normal(self):
         """Fixed sequences: the probabilities say how unusual these are, once and for all."""
         for seed in (1, 2, 77):
-            uniform = _draws.uniforms(seed, 0, 20_000)
+            uniform = draws.uniforms(seed, 0, 20_000)
             assert stats.kstest(uniform, "uniform").pvalue > 1e-3
-            normal = _draws.normals(seed, 1, 20_000)
+            normal = draws.normals(seed, 1, 20_000)
             assert stats.kstest(normal, "norm").pvalue > 1e-3
             assert abs(np.corrcoef(normal[:-1], normal[1:])[0, 1]) < 0.03
 
     def test_a_longer_sequence_begins_like_a_shorter_one(self):
-        assert np.array_equal(_draws.normals(3, 1, 10), _draws.normals(3, 1, 100)[:10])
+        assert np.array_equal(draws.normals(3, 1, 10), draws.normals(3, 1, 100)[:10])
 
     def test_streams_and_seeds_differ(self):
-        sequences = [_draws.uniforms(seed, stream, 50) for seed in (1, 2) for stream in (0, 1)]
+        sequences = [draws.uniforms(seed, stream, 50) for seed in (1, 2) for stream in (0, 1)]
         for place, one in enumerate(sequences):
             for other in sequences[:place]:
                 assert not np.isclose(one, other).any()

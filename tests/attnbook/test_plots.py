@@ -10,9 +10,9 @@ import doctest
 import importlib
 import inspect
 import itertools
-import pkgutil
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import minimize
 
 from attnbook import plots
-from attnbook.plots import style
+from attnbook.drawing import plot_style as style
 
 pytestmark = pytest.mark.not_for_mutants
 
@@ -67,9 +67,8 @@ def drawn(name: str) -> Iterator[list[Figure]]:
 
 def test_every_public_function_draws_and_every_plot_is_public():
     modules = [
-        importlib.import_module(f"{plots.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(plots.__path__)
-        if module.name != "style"
+        importlib.import_module(f"attnbook.{path.parent.name}.plots")
+        for path in Path(plots.__file__).parents[1].glob("*/plots.py")
     ]
     own = [
         name

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import attnlib
-from attnbook.chapters import gradients, tables
-from attnbook.chapters.tables import recorded
+from attnbook import tables
+from attnbook.gradients import computed as gradients
+from attnbook.tables import recorded
 from tools import tables as command
 
 pytestmark = pytest.mark.not_for_mutants
@@ -33,7 +34,7 @@ def make(call: str) -> np.ndarray:
     """Make a call that the table names."""
     name, _, arguments = call.removesuffix(")").partition("(")
     module, _, function = name.partition(".")
-    made = getattr(import_module(f"attnbook.chapters.{module}"), function)
+    made = getattr(import_module(f"attnbook.{module}.computed"), function)
     return np.array(made(*ast.literal_eval(f"({arguments},)")))
 
 

@@ -54,7 +54,7 @@ TEST_FILES = {
     "training.group_mean": ["../attnbook/training/test_model.py"],
     "training.optimizers": ["../attnbook/training/test_model.py"],
     "training._progress": ["../attnbook/training/test_model.py"],
-    "sweeps": ["../attnbook/test_sweeps.py"],
+    "training.sweep": ["../attnbook/training/test_sweep.py"],
     "_checks": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
 }
 QUICK = 0.02

@@ -21,7 +21,7 @@ ASKING = {
     "matplotlib": ["import attnbook.plots"],
     "anywidget": ["import attnbook.figures"],
     "joblib": [
-        """from attnbook.sweeps import Setting, run_settings
+        """from attnbook.training.sweep import Setting, run_settings
 run_settings([Setting('divided by √dₖ', 'SGD', 4, 0.1, steps=1)], [0])"""
     ],
 }

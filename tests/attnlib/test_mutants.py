@@ -38,7 +38,7 @@ LEAST = {
     "training.optimizers": 50,
     "training._progress": 4,
     "training.model": 150,
-    "sweeps": 80,
+    "training.sweep": 80,
 }
 """How many mutants a module has at least; a generator that finds fewer is broken."""
 EQUIVALENT = {
@@ -245,16 +245,16 @@ EQUIVALENT = {
         "training.model.train_together: n_steps + 1 -> n_steps + 2",
     ],
     "both are of one length: one was made from the other": [
-        "sweeps._run_group: strict=True -> strict=False",
-        "sweeps._run_group: strict=True -> strict=False (2)",
-        "sweeps._in_parallel: strict=True -> strict=False",
-        "sweeps._in_parallel: strict=True -> strict=False (2)",
-        "sweeps.run_settings: strict=True -> strict=False",
-        "sweeps._tuning_from: strict=True -> strict=False",
+        "training.sweep._run_group: strict=True -> strict=False",
+        "training.sweep._run_group: strict=True -> strict=False (2)",
+        "training.sweep._in_parallel: strict=True -> strict=False",
+        "training.sweep._in_parallel: strict=True -> strict=False (2)",
+        "training.sweep.run_settings: strict=True -> strict=False",
+        "training.sweep._tuning_from: strict=True -> strict=False",
     ],
     "all settings of a group have the same task and steps, all seeds the same steps": [
-        "sweeps._run_group: settings[0] -> settings[-1]",
-        "sweeps.run_settings: columns.steps[0] -> columns.steps[-1]",
+        "training.sweep._run_group: settings[0] -> settings[-1]",
+        "training.sweep.run_settings: columns.steps[0] -> columns.steps[-1]",
     ],
 }
 """Mutants that no test can tell from the original, by the reason, each behind its module."""
@@ -267,7 +267,7 @@ GROUPS = [
     ),
     (
         *("training.model", "training.group_mean", "training.optimizers", "training._progress"),
-        "sweeps",
+        "training.sweep",
     ),
 ]
 

@@ -120,7 +120,7 @@ def test_a_function_is_documented(name):
 @pytest.mark.parametrize("stem", sorted(FLAT | NAMESPACES))
 def test_a_module_names_the_chapter(stem):
     said = ast.get_docstring(ast.parse((PACKAGE / f"{stem}.py").read_text("utf-8")))
-    assert re.search(r"\bchapters?\b", said)  # test_reference.py has it that the chapter exists
+    assert re.search(r"\bchapters?\b", said)  # test_docstrings.py has it that the chapter exists
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

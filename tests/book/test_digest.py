@@ -18,7 +18,7 @@ from book.digest import NO_DATA, dependencies, notebook_digests
 from tests.book.notebooks import NOTEBOOKS, ROOT
 
 COPIED = ("attnbook", "attnlib", "benchmarks", "chapters", "data")
-PLOTS = sorted({path.stem for path in ROOT.glob("attnbook/plots/[a-z]*.py")} - {"style"})
+PLOTS = sorted(path.parent.name for path in ROOT.glob("attnbook/*/plots.py"))
 DATA = [
     path.relative_to(ROOT).as_posix()
     for pattern in ("data/*", "attnbook/**/*.json", "attnbook/**/*.npz")
@@ -92,8 +92,8 @@ def test_comments_run_what_shows_them(copy: Copy) -> None:
     ("name", "notebooks"),
     [
         ("attnlib/online.py", {"chapters/07_implementation.ipynb"}),
-        ("attnbook/chapters/gradients.py", {"chapters/04_gradients.ipynb"}),
-        ("attnbook/figures/drag_scores.py", {"chapters/03_saturation.ipynb"}),
+        ("attnbook/gradients/computed.py", {"chapters/04_gradients.ipynb"}),
+        ("attnbook/saturation/drag_scores.py", {"chapters/03_saturation.ipynb"}),
         ("benchmarks/report.py", {"chapters/benchmarks.ipynb"}),
         ("tools/sizes.py", set()),
     ],
@@ -107,7 +107,7 @@ def test_a_formula_runs_what_reaches_it(copy: Copy, name: str, notebooks: set[st
 
 @pytest.mark.parametrize("topic", PLOTS)
 def test_plots_run_the_notebooks_that_draw_them(copy: Copy, topic: str) -> None:
-    name = f"attnbook/plots/{topic}.py"
+    name = f"attnbook/{topic}/plots.py"
     drawn = re.findall(r"^def ([a-z]\w+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
     calls = re.compile(rf"\bplots\.(?:{'|'.join(drawn)})\b")
     draw = {one for one in NOTEBOOKS if calls.search((ROOT / one).read_text(encoding="utf-8"))}
@@ -126,7 +126,7 @@ def test_data_run_their_readers(copy: Copy, name: str) -> None:
 
 
 def test_scripts_and_styles_of_figures_run_nothing(copy: Copy) -> None:
-    files = [*ROOT.glob("attnbook/figures/*.js"), *ROOT.glob("attnbook/figures/*.css")]
+    files = [*ROOT.glob("attnbook/*/*.js"), *ROOT.glob("attnbook/*/*.css")]
     assert len(files) > 2
     edits = {path.relative_to(ROOT).as_posix(): lambda text: f"{text}\n" for path in files}
     assert copy.run_again(edits) == set()
@@ -159,9 +159,9 @@ def test_code_that_pages_run_reads_docstrings_nowhere_and_shows_sources_in_one_p
     found = {name: names & code.names for name, code in codes.items() if names & code.names}
     assert found == {
         # it adds to the docstring of a plot, and nothing comes of it but the reference
-        "attnbook/plots/style.py": {"__doc__", "getdoc"},
+        "attnbook/drawing/plot_style.py": {"__doc__", "getdoc"},
         # it leaves out the docstring
-        "attnbook/chapters/implementation.py": {"getsource"},
+        "attnbook/implementation/computed.py": {"getsource"},
     }
 
 

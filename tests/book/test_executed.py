@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from book.stored import faults, normalized
+from book.normal_form import faults, normalized
 from tests.book.notebooks import NOTEBOOKS, code, notebook, printed, read
 
 

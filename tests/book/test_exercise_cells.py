@@ -214,7 +214,7 @@ def chapter_problems(
 
 @pytest.mark.parametrize("page", WITH_EXERCISES, ids=lambda page: page.topic)
 def test_the_exercises_of_a_chapter_have_their_form(page: Page) -> None:
-    module = import_module(f"attnbook.exercises.chapter_{page.topic}")
+    module = import_module(f"attnbook.{page.topic}.exercises")
     known = {exercise.name: list(exercise.parts) for exercise in checks_of(module)}
     problems = chapter_problems(page.notebook, known, whole=f"{page.name}.ipynb" == ALL)
     assert not problems, "\n".join(problems)
@@ -223,10 +223,12 @@ def test_the_exercises_of_a_chapter_have_their_form(page: Page) -> None:
 def test_every_check_belongs_to_one_exercise_of_the_book() -> None:
     asked = [one.name for name in CHAPTERS for one in found_exercises(read(name))]
     assert exercises().keys() - set(asked) == set(), "checks of which no chapter asks the exercise"
-    assert set(asked) - exercises().keys() == set(), "exercises without a check in chapter_*.py"
+    assert set(asked) - exercises().keys() == set(), (
+        "exercises without a check in the room of their chapter"
+    )
     assert len(asked) == len(set(asked)), "an exercise is asked twice"
-    modules = [path.stem for path in (ROOT / "attnbook" / "exercises").glob("chapter_*.py")]
-    assert sorted(modules) == sorted(f"chapter_{page.topic}" for page in WITH_EXERCISES)
+    rooms = [path.parent.name for path in ROOT.glob("attnbook/*/exercises.py")]
+    assert sorted(rooms) == sorted(page.topic for page in WITH_EXERCISES)
 
 
 def test_solutions_are_closed_in_jupyterlab() -> None:

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from book.model import DEEPER, Figure, Page, figure_of, review_questions, shown_code, tags
-from book.stored import fold
+from book.normal_form import fold
 from tests.book.notebooks import (
     CHAPTERS,
     NOTEBOOKS,

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from book.reading import HELD, ORIGINAL
+from book.reader_session import HELD, ORIGINAL
 from tests.book.binder import Home
 from tests.book.jupyterlab import Lab, serving
 from tests.book.notebooks import BOOK

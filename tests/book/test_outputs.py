@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from jupyter_cache import get_cache
 
-from book.stored import normalized
+from book.normal_form import normalized
 from tests.book.building import BuildResult
 from tests.book.notebooks import NOTEBOOKS, ROOT, code, notebook, printed, read
 

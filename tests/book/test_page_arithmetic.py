@@ -13,8 +13,8 @@ import re
 import warnings
 from collections.abc import Iterator
 
+import cell_dependencies
 import cells
-import needs
 import numpy as np
 import pytest
 
@@ -24,7 +24,7 @@ from book.model import tags
 from tests.book.notebooks import BOOK, ROOT
 
 OTHERWISE = {"FloatingPointError", "array_equal", "array_equiv", "seterr", "seterrcall", "warnings"}
-CHECKS = sorted((ROOT / "attnbook" / "exercises").glob("[!_]*.py"))
+CHECKS = sorted(ROOT.glob("attnbook/*/exercises.py"))
 
 
 def code_of_cells() -> Iterator[tuple[str, list[str], str, str]]:
@@ -50,7 +50,8 @@ def code_of_answers() -> Iterator[tuple[str, list[str], str]]:
 CELLS = {name: (above, code, printed) for name, above, code, printed in code_of_cells()}
 ANSWERS = {name: (above, code) for name, above, code in code_of_answers()}
 PROGRAMS = {
-    name: needs.needed(above, code) + "\n" + code for name, (above, code, _) in CELLS.items()
+    name: cell_dependencies.needed(above, code) + "\n" + code
+    for name, (above, code, _) in CELLS.items()
 }
 PROGRAMS |= {name: "\n".join([*above, code]) for name, (above, code) in ANSWERS.items()}
 
@@ -89,7 +90,7 @@ def test_what_differs_is_noticed(program: str, found: set[str]) -> None:
     assert rests_on(program) == found
 
 
-@pytest.mark.parametrize("path", CHECKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CHECKS, ids=lambda path: path.parent.name)
 def test_no_check_of_an_exercise_rests_on_it(path) -> None:
     """But to find out whether an input is still its own copy, which is the same bits anywhere."""
     source = re.sub(r"np\.array_equal\(given, queries\)", "True", path.read_text("utf-8"))

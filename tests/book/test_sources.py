@@ -58,6 +58,7 @@ def repository(tmp_path: Path) -> Path:
         ("from lib import sub\nsub.c", {INIT, TOOLS, SUB, C}),
         ("from lib.sub import g", {INIT, TOOLS, SUB, B}),
         ("from loose import e", {"loose/e.py"}),
+        ("import importlib\nimportlib.import_module(f'lib.{x}.d')", {INIT, TOOLS, SUB, D}),
         ("from importlib import import_module as load\nimport importlib", set()),
         ("import importlib\nimportlib.import_module('lib.a')", WITH_A),
         ("__import__(f'lib.sub.{name}')", {INIT, TOOLS, SUB, C, D}),
@@ -93,7 +94,9 @@ def test_what_is_imported_imports_more(repository: Path) -> None:
     assert closure([D, B], repository) == {*FILES} - {C, "loose/e.py"}
 
 
-@pytest.mark.parametrize("name", ["attnlib.softmax", "attnbook.plots.puzzle", "attnbook.sweeps"])
+@pytest.mark.parametrize(
+    "name", ["attnlib.softmax", "attnbook.puzzle.plots", "attnbook.training.sweep"]
+)
 def test_no_module_that_python_imports_is_missed(name: str) -> None:
     program = f"""import {name}, sys
 print(*(getattr(module, "__file__", None) or "" for module in sys.modules.values()), sep="\\n")"""

@@ -15,7 +15,7 @@ from attnbook.exercises._exercise import Check, exercises, wanted
 from attnbook.exercises._judges import Function, Pick
 from attnbook.exercises._verdict import Verdict
 from book.model import BookError, Exercise, Page
-from book.plain import PlainError
+from book.plain_markdown import PlainError
 from book.stubs import BEGIN, END, stub, with_imports
 from tests.book.notebooks import BOOK, code, notebook
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.engines.drivers import ENGINES, Chromium, Engine, firefox, missing, webkit
 from tests.engines.listening import Listened
-from tests.site.serving import serving
+from tests.ext.serving import serving
 from tools.debian import ENGINES as PACKAGES
 from tools.debian import ensure_programs
 

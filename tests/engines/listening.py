@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.site.serving import QuietHandler
+from tests.ext.serving import QuietHandler
 
 HERE = Path(__file__).resolve().parent
 

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, ImageChops
 
 from tests.engines.drivers import Engine
-from tests.site.test_browser import STICKING_OUT
+from tests.ext.test_browser import STICKING_OUT
 
 SCRIPT = (Path(__file__).resolve().parent / "page.js").read_text(encoding="utf-8")
 ROOM = 5

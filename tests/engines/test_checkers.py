@@ -17,8 +17,8 @@ from _ext.recall import DECK
 from tests.book.notebooks import ROOT
 from tests.conftest import Once
 from tests.engines.drivers import HEIGHT
-from tests.site.serving import serving
-from tests.site.test_browser import ALL, DESK, PLAIN_CODE, PLAIN_FORMULAS
+from tests.ext.serving import serving
+from tests.ext.test_browser import ALL, DESK, PLAIN_CODE, PLAIN_FORMULAS
 from tools.debian import CHECKERS as CHECKERS_NEED
 from tools.debian import ensure_programs
 

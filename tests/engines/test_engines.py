@@ -13,8 +13,8 @@ from tests.book.notebooks import BOOK, ROOT
 from tests.engines.drivers import Engine
 from tests.engines.listening import Listened
 from tests.engines.looking import ask, displaced, faults, seen, unnamed
-from tests.site.serving import serving
-from tests.site.test_browser import ALL, DESK, PHONE
+from tests.ext.serving import serving
+from tests.ext.test_browser import ALL, DESK, PHONE
 
 WIDTHS = (PHONE, DESK)
 # One with aligned equations, and one with figures and questions.

@@ -15,9 +15,9 @@ from sqlalchemy import Connection, create_engine, text
 from grading import course
 from grading.course import Order, grade
 from grading.dry_run import dry_run
+from grading.earlier_runs import chosen_questions
 from grading.gradebook.book import Book
 from grading.gradebook.database import database_url
-from grading.memory import chosen_questions
 from grading.problem_set import problem_sets
 from tests.grading.small_class import TINY, Class
 

@@ -22,7 +22,7 @@ from scipy.special import entr, logsumexp, softmax
 from attnbook.exercises import check
 from attnbook.exercises._exercise import exercises
 from attnbook.exercises._judges import Array, Function, Number, Pick
-from tests.attnbook.exercises.cases import all_cases
+from tests.attnbook.cases import all_cases
 
 pytestmark = pytest.mark.not_for_mutants
 CASES = all_cases()

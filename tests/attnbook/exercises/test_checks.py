@@ -10,7 +10,7 @@ import pytest
 from attnbook.exercises import check
 from attnbook.exercises._exercise import exercises
 from attnbook.exercises._judges import Array, Example, Function, Number
-from tests.attnbook.exercises.cases import all_cases
+from tests.attnbook.cases import all_cases
 
 pytestmark = pytest.mark.not_for_mutants
 CASES = all_cases()

@@ -9,11 +9,11 @@ import re
 import pytest
 import traitlets
 
+from attnbook.drawing.base import ONE_NUMBER
 from attnbook.exercises import check
 from attnbook.exercises._exercise import exercises
 from attnbook.exercises._judges import Number, Pick
 from attnbook.figures import Ask
-from attnbook.figures._base import ONE_NUMBER
 from attnbook.figures.ask import NAMES, SIGNS
 
 pytestmark = pytest.mark.not_for_mutants

@@ -10,8 +10,8 @@ import pytest
 import traitlets
 from scipy import special, stats
 
+from attnbook.drawing.draws import normals
 from attnbook.figures import Head, head
-from attnbook.figures._draws import normals
 from attnlib import sample_row_statistics
 
 pytestmark = pytest.mark.not_for_mutants

@@ -1,0 +1,1 @@
+"""How figures and plots are drawn: colors, sizes, outlines and controls."""

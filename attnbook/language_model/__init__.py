@@ -1,0 +1,1 @@
+"""What only the page on the language model has."""

@@ -1,0 +1,137 @@
+"""How the page on real models writes what is in its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from attnbook.models.models_table import marked, source, years
+
+Entry = Mapping[str, Any]
+
+WAYS = {
+    "no factor": "No factor at all",
+    "1/dₖ": "The width itself, 1/dₖ, and not its root",
+    "another root": "The root of something that is not the head width",
+    "constant or learned": "A constant of its own, or one that is learned",
+}
+"""The kinds of factor that are not the usual one, and what the page calls them."""
+ADDED = "Something more is done to queries, keys or logits, whatever the factor"
+ADDITIONS = ("q/k norm", "soft cap", "context factor", "sink logit")
+
+
+def begins(entry: Entry) -> int:
+    """Return the first year of a line.
+
+    Examples
+    --------
+    >>> begins({"year": "from 2024"})
+    2024
+    """
+    return years(entry["year"])[0]
+
+
+def named(entries: Iterable[Entry], start: str) -> Entry:
+    """Return the first line whose name begins so.
+
+    Examples
+    --------
+    >>> named([{"name": "GPT-2"}, {"name": "Swin v2"}], "Swin")
+    {'name': 'Swin v2'}
+    """
+    return next(entry for entry in entries if entry["name"].startswith(start))
+
+
+def asked(entry: Entry) -> bool:
+    """Say whether a rule other than the usual one is there only as an option."""
+    return entry["kind"] == "1/dₖ" and entry.get("instead_of_number") == "option"
+
+
+def listing(entries: Iterable[Entry]) -> str:
+    """Return the names of lines, each with what the reader has to know of it.
+
+    Examples
+    --------
+    >>> guess = {"name": "Granite", "rule": "a number †", "kind": "1/dₖ"}
+    >>> listing([guess, {"name": "T5", "rule": "none", "kind": "no factor"}])
+    'Granite †; T5'
+    """
+    return "; ".join(
+        entry["name"]
+        + (" †" if "†" in entry["rule"] else "")
+        + (" (if asked)" if asked(entry) else "")
+        for entry in entries
+    )
+
+
+def ways(entries: Sequence[Entry]) -> str:
+    """Return in Markdown in which ways models depart from the usual rule, and which do."""
+    models = [
+        (way, listing(entry for entry in entries if entry["kind"] == kind))
+        for kind, way in WAYS.items()
+    ]
+    added = (
+        f"*{kind}:* {listing(entry for entry in entries if kind in entry['also'])}"
+        for kind in ADDITIONS
+    )
+    models.append((ADDED, "; ".join(added)))
+    return "\n".join(
+        f"{place}. **{way}.** {who}." for place, (way, who) in enumerate(models, start=1)
+    )
+
+
+def by_width(entries: Sequence[Entry]) -> str:
+    """Return in Markdown which models have heads of which width.
+
+    Examples
+    --------
+    >>> by_width([{"name": "BERT", "rule": "", "kind": "1/√dₖ", "d_k": 64}])
+    '- **64**: BERT'
+    """
+    widths = sorted({entry["d_k"] for entry in entries if "d_k" in entry})
+    return "\n".join(
+        f"- **{width}**: {listing(entry for entry in entries if entry.get('d_k') == width)}"
+        for width in widths
+    )
+
+
+def table(heads: Iterable[str], rows: Iterable[Sequence[str]], label: str) -> str:
+    """Return a table as HTML, in a box of its own that scrolls on a narrow screen."""
+    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    body = "\n".join(
+        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{text}</td>" for text in rest) + "</tr>"
+        for first, *rest in rows
+    )
+    return (
+        f'<div class="wide-table" role="region" aria-label="{label}" tabindex="0">'
+        f'<table class="table">\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table></div>"
+    )
+
+
+def libraries(read: Mapping[str, Sequence[Entry]]) -> str:
+    """Return what libraries do as a table in HTML, with links to where it was read."""
+    versions = {entry["repository"]: entry for entry in read["snapshots"]}
+    rows = [
+        [
+            *(marked(entry[part]) for part in ("name", "rule", "note")),
+            "<br>".join(source(where, versions) for where in entry["sources"]),
+        ]
+        for entry in read["libraries"]
+    ]
+    return table(
+        ["library", "what multiplies q·k", "remarks", "read in"], rows, "What libraries do"
+    )
+
+
+def states(entries: Iterable[Entry]) -> str:
+    """Return which states of repositories were read as a table in HTML."""
+    rows = [
+        [
+            entry["repository"],
+            f"release {entry['release']}" if "release" in entry else f"commit {entry['commit']}",
+            entry.get("date", ""),
+        ]
+        for entry in entries
+    ]
+    return table(["repository", "state", "month of the commit, where noted"], rows, "States read")
