@@ -91,7 +91,7 @@ def test_comments_run_what_shows_them(copy: Copy) -> None:
 @pytest.mark.parametrize(
     ("name", "notebooks"),
     [
-        ("attnlib/online.py", {"chapters/07_implementation.ipynb"}),
+        ("attnlib/online.py", {"chapters/07_implementation.ipynb", "chapters/benchmarks.ipynb"}),
         ("attnbook/gradients/computed.py", {"chapters/04_gradients.ipynb"}),
         ("attnbook/saturation/drag_scores.py", {"chapters/03_saturation.ipynb"}),
         ("benchmarks/report.py", {"chapters/benchmarks.ipynb"}),
