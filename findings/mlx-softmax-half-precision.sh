@@ -22,8 +22,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 python3 -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check \
-  mlx==0.32.4 mlx-cpu==0.32.4 numpy==2.4.6
+env/bin/python -m pip install --quiet mlx==0.32.4 mlx-cpu==0.32.4 numpy==2.4.6
 
 cat > sums.py <<'PY'
 import mlx.core as mx

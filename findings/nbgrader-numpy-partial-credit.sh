@@ -39,8 +39,7 @@ print(f"NumPy {np.__version__}: {got} of {most} points, with float() {as_float}"
 PY
 for version in 1.26.4 2.4.6; do
   python3 -m venv "env-$version"
-  "env-$version/bin/python" -m pip install --quiet --disable-pip-version-check \
-    nbgrader==0.9.6 ipykernel==7.1.0 "numpy==$version"
+  "env-$version/bin/python" -m pip install --quiet nbgrader==0.9.6 ipykernel==7.1.0 "numpy==$version"
   PATH="$PWD/env-$version/bin:$PATH" JUPYTER_PATH="$PWD/env-$version/share/jupyter" \
     "env-$version/bin/python" points.py >> out.txt
 done

@@ -11,7 +11,9 @@
 # unknown, and the time is then taken as UTC: IST here, and CEST or EDT in summer, while CET and EST
 # are names of files.
 #
-# Output seen (seconds by which a time is read too late):
+# Behind each zone is the number of seconds by which a time is read too late.
+#
+# Output seen:
 #   UTC: written as UTC, 0
 #   America/Sao_Paulo: written as -03, -10797
 #   Asia/Kolkata: written as IST, 19800

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SciPy 1.17.1, JAX 0.10.2 on the processor and ONNX 1.23.2's reference evaluator; beside them ONNX
-# Runtime 1.32.0, which does otherwise. Seen on 2026-11-28.
+# SciPy 1.17.1, JAX 0.10.2 and ONNX 1.23.2's reference evaluator, on a processor, seen on 2026-11-28.
+# Beside them is ONNX Runtime 1.32.0, which does otherwise.
 #
 # softmax of 70,000 equal float16 scores gives weights that are all exactly 0, and the logarithms
 # of the weights in SciPy and JAX are all -inf. JAX says nothing; NumPy warns of an overflow in
@@ -22,8 +22,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 python3 -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check \
-  scipy==1.17.1 jax==0.10.2 jaxlib==0.10.2 onnx==1.23.2 onnxruntime==1.32.0 numpy==2.4.6
+env/bin/python -m pip install --quiet scipy==1.17.1 numpy==2.4.6 \
+  jax==0.10.2 jaxlib==0.10.2 onnx==1.23.2 onnxruntime==1.32.0
 
 cat > rows.py <<'PY'
 import warnings

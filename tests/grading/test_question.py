@@ -83,9 +83,8 @@ def test_what_cannot_be_marked_is_refused_with_a_reason() -> None:
     alone = "only its own check can call the function that it asks for"
     missing = "its solution imports {}, not there when notebooks are marked"
     assert refused == {
-        **dict.fromkeys(
-            ("soften", "ablation", "temperature", "critical", "repair"), missing.format("attnlib")
-        ),
+        **dict.fromkeys(("soften", "temperature", "critical", "repair"), missing.format("attnlib")),
+        "ablation": missing.format("attnbook"),
         "cooling": missing.format("scipy"),
         "break": alone,
     }
