@@ -265,7 +265,7 @@ SLOW = {
     "shapes-of-one-line": "list(similarity.features('x = ' + ' + '.join('a[b](c)' * 2 for _ in"
     " range(1_200))))",
     "shapes-of-no-code": "list(similarity.features('(' * 20_000 + '\\n' * 10_000))",
-    "names-without-end": "names.safe_name('\\ud800=' * 300_000), names.shown('\\u202e' * 10 ** 6)",
+    "names-without-end": "safe_text.safe_name('\\ud800=' * 300_000), safe_text.shown('\\u202e' * 10 ** 6)",
     "legend-of-many": "figures.named_series({'pieces': [piece] * 500, 'entries': "
     "[{'text': 'a', 'color': 'r', 'shape': 'o'}] * 500})",
     "outputs-of-escapes": "outputs.clean_outputs([{'output_type': 'stream', 'text': "
@@ -276,7 +276,7 @@ TAKEN = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (40, 40))
 from pathlib import Path
-from grading import figures, names, pictures, problem_set
+from grading import figures, pictures, problem_set, safe_text
 from grading.intake import normalize
 from grading.marking import running, submission
 from grading.reports import similarity
