@@ -11,6 +11,7 @@ from attnlib.attention import (
     scaled_dot_product_attention,
 )
 from attnlib.blockwise import blockwise_attention, blockwise_attention_vjp
+from attnlib.diagnose import Diagnosis, diagnose
 from attnlib.gradients import (
     GradientStatistics,
     gradient_statistics,
@@ -61,6 +62,7 @@ __version__ = "2.0.0"
 __all__ = [
     "AttentionGradients",
     "AttentionVariances",
+    "Diagnosis",
     "EntryLaw",
     "GradientStatistics",
     "Initializer",
@@ -73,6 +75,7 @@ __all__ = [
     "blockwise_attention_vjp",
     "causal_mask",
     "concentration_bound",
+    "diagnose",
     "effective_positions",
     "entropy",
     "expected_maximum",

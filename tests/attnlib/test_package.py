@@ -22,6 +22,7 @@ SECTIONS = ("Parameters", "Returns", "Raises", "See Also", "Notes", "References"
 FLAT = {
     "attention",
     "blockwise",
+    "diagnose",
     "gradients",
     "initialization",
     "online",

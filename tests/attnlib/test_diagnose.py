@@ -1,0 +1,81 @@
+"""What a diagnosis measures, against plain loops, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnlib import diagnose
+
+QUERY, KEY = np.random.default_rng(11).standard_normal((2, 3, 20, 16))
+MASK = np.tri(20, dtype=bool)
+MASK[4] = False
+
+
+def test_measurements_are_those_of_a_loop_over_rows():
+    scale = 0.3
+    found = diagnose(QUERY, KEY, scale=scale, attn_mask=MASK)
+    for head, (query, key) in enumerate(zip(QUERY, KEY, strict=True)):
+        raw, means, effective, sharp = [], [], [], []
+        for row, visible in zip(query, MASK, strict=True):
+            if not visible.any():
+                continue
+            scores = np.array([row @ one for one in key[visible]])
+            weights = np.exp(scale * scores) / np.exp(scale * scores).sum()
+            raw.append(np.var(scores))
+            means.append((scale * scores.mean()) ** 2)
+            effective.append(np.exp(-(weights * np.log(weights)).sum()))
+            sharp.append(weights.max() > 0.9)
+        assert np.isclose(found.raw_spread[head], np.sqrt(np.mean(raw)))
+        assert np.isclose(found.spread[head], scale * np.sqrt(np.mean(raw)))
+        assert np.isclose(found.shared_score[head], np.sqrt(np.mean(means)))
+        assert np.isclose(found.effective_positions[head], np.mean(effective))
+        assert found.sharp_share[head] == np.mean(sharp)
+
+
+def test_independent_components_have_the_spread_that_is_said_of_them():
+    query, key = np.random.default_rng(12).standard_normal((2, 400, 32)) + 1
+    found = diagnose(query, key)
+    # over many keys Var(q·k) given q is |q|² times the variance of a component
+    expected = np.sqrt((query**2).sum(axis=-1).mean() * key.var(axis=0).mean() / 32)
+    assert np.isclose(found.independent_spread, expected, rtol=1e-6)
+    assert np.isclose(found.spread, expected, rtol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("factor", "in_query", "words"),
+    [
+        (1, 1, "as usual"),
+        (4, 0.25, "as usual"),  # divided once, in the query
+        (1, 0.25, "divided twice, that is by d_k"),
+        (0.25, 1, "divided twice, that is by d_k"),
+        (4, 1, "not divided"),
+        (3**-0.5, 1, "divided by the root of the model's width"),
+        (1.5, 1, "an extra factor of 1.5"),
+        (1, 1e5, "scores up to 1.5e+06, beyond float16"),
+    ],
+)
+def test_a_verdict_names_the_fault(factor, in_query, words):
+    verdict = diagnose(in_query * QUERY, KEY, scale=factor / 4).verdict
+    assert verdict.shape == (3,)
+    assert verdict[0].split(" up to")[0] == words.split(" up to")[0]
+
+
+def test_a_single_head_and_a_width_of_one():
+    assert diagnose(QUERY[0], KEY[0]).verdict[()] == "as usual"
+    assert diagnose(QUERY[..., :1], KEY[..., :1]).verdict[0] == "as usual"
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "mask", "words"),
+    [
+        (QUERY, KEY[..., :8], None, "same leading axes and width"),
+        (QUERY, KEY[:2], None, "same leading axes and width"),
+        (QUERY * np.nan, KEY, None, "finite"),
+        (QUERY, KEY, np.zeros((20, 20)), "Boolean"),
+        (QUERY, KEY, np.zeros((20, 20), bool), "see a key"),
+    ],
+)
+def test_what_does_not_fit_is_refused(query, key, mask, words):
+    with pytest.raises(ValueError, match=words):
+        diagnose(query, key, attn_mask=mask)
