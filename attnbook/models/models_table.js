@@ -1,4 +1,4 @@
-// The table of real models, which a reader can sort and filter; see models_table.py.
+// A table that a reader can sort and filter, such as that of real models; see models_table.py.
 
 /** A text in which a search finds capitals, signs and subscripts by plain letters. */
 const folded = (text) => text.normalize("NFKC").toLowerCase();
@@ -44,7 +44,7 @@ function render({ model, el }) {
     const shown = `${count} of ${lines.length} lines` +
       (filters && `: ${count ? "each" : "none"} ${filters}`);
     if (!count) return `${shown}. Change the filter or press Reset.`;
-    if (!sort) return `${shown}. The order is by year, with families together.`;
+    if (!sort) return `${shown}. ${el.querySelector(".models").dataset.order}`;
     return `${shown}. Sorted by “${heads()[names.indexOf(sort)].dataset.label}”, ${way}.`;
   };
   const stop = connect({ model, el }, ["sort", "descending", "text", "scheme"], draw);

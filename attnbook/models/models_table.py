@@ -143,7 +143,159 @@ COLUMNS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Any] | None]] = {
 SORTED_BY = {name: (label, key) for name, (label, key) in COLUMNS.items() if key}
 
 
-class ModelsTable(LiveFigure):
+class FilterTable(LiveFigure):
+    """A table of which a reader chooses the lines and their order.
+
+    A subclass has the columns and says what is in each line; this class and its module choose.
+    """
+
+    state: ClassVar[tuple[str, ...]] = ("sort", "descending", "text", "scheme")
+    columns: ClassVar[dict[str, tuple[str, Callable[[Any], Any] | None]]]
+    """The name of each, what it says on the page, and what it is sorted by."""
+    label: ClassVar[str]
+    caption: ClassVar[str]
+    kind: ClassVar[str]
+    """The style of the lines."""
+    find: ClassVar[str]
+    choose: ClassVar[str]
+    """What the field for words and the list are called."""
+    order: ClassVar[str]
+    """A sentence on the order if the reader chooses none."""
+
+    descending = traitlets.Bool(False).tag(sync=True)
+    text = traitlets.Unicode("").tag(sync=True)
+    scheme = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, lines: Sequence[Any], **state: Any) -> None:
+        self.lines = tuple(lines)
+        self._sorted_by = {name: key for name, (_, key) in self.columns.items() if key}
+        self._ranks = [
+            ranks([key(line) for line in self.lines]) for key in self._sorted_by.values()
+        ]
+        super().__init__(**state)
+
+    def schemes(self, line: Any) -> list[str]:
+        """Return all entries of the list that a line is found by."""
+        raise NotImplementedError
+
+    def searched(self, line: Any) -> str:
+        """Return the text in which a word is looked for."""
+        raise NotImplementedError
+
+    def cells(self, line: Any) -> list[str]:
+        """Return what is in the columns, as HTML."""
+        raise NotImplementedError
+
+    def options(self) -> str:
+        """Return the list from which a reader chooses, as HTML."""
+        raise NotImplementedError
+
+    @traitlets.validate("scheme")
+    def _known(self, proposal: dict[str, Any]) -> str:
+        known = {scheme for line in self.lines for scheme in self.schemes(line)}
+        if proposal["value"] and proposal["value"] not in known:
+            wanted = ", ".join(sorted(known))
+            raise traitlets.TraitError(f"scheme is {proposal['value']!r}, not one of {wanted}")
+        return proposal["value"]
+
+    @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """The lines on the screen, from top to bottom."""
+        return [self.lines[place] for place in self._order() if self._fits(self.lines[place])]
+
+    def _order(self) -> list[int]:
+        places = range(len(self.lines))
+        if not self.sort:
+            return list(places)
+        rank = self._ranks[list(self._sorted_by).index(self.sort)]
+        known = [place for place in places if rank[place] >= 0]
+        unknown = [place for place in places if rank[place] < 0]
+        return sorted(known, key=rank.__getitem__, reverse=self.descending) + unknown
+
+    def _fits(self, line: Mapping[str, Any]) -> bool:
+        words = folded(self.text).split()
+        return (not self.scheme or self.scheme in self.schemes(line)) and all(
+            word in self.searched(line) for word in words
+        )
+
+    def controls(self) -> str:
+        """Return the field for words and the list."""
+        return (
+            f'<label class="search">{self.find}'
+            f'<input type="search" name="text" value="{html.escape(self.text)}" '
+            'autocomplete="off" spellcheck="false"></label>'
+            f'<label class="choice">{self.choose}<select name="scheme">'
+            f'<option value="">any</option>{self.options()}</select></label>'
+        )
+
+    def _option(self, scheme: str) -> str:
+        selected = " selected" if scheme == self.scheme else ""
+        return f'<option value="{html.escape(scheme)}"{selected}>{html.escape(scheme)}</option>'
+
+    def markup(self) -> str:
+        """Return the controls, how many lines are shown, and the table."""
+        words = html.escape(self.words(), quote=False)
+        return f'{self.form()}<p class="figure-words" aria-live="polite">{words}</p>{self.table()}'
+
+    def words(self) -> str:
+        """Return how many lines are shown, why these, and in which order."""
+        count, given = len(self.rows), " ".join(self.text.split())
+        filters = [f"has “{self.scheme}”"] if self.scheme else []
+        filters += [f"contains “{given}”"] if given else []
+        shown = f"{count} of {len(self.lines)} lines"
+        if filters:
+            shown += f": {'each' if count else 'none'} {' and '.join(filters)}"
+        if not count:
+            return f"{shown}. Change the filter or press Reset."
+        if not self.sort:
+            return f"{shown}. {self.order}"
+        way = "descending" if self.descending else "ascending"
+        return f"{shown}. Sorted by “{self.columns[self.sort][0]}”, {way}."
+
+    def table(self) -> str:
+        """Return the table; lines that the filter leaves out are there and hidden."""
+        body = "\n".join(map(self._row, self._order()))
+        return (
+            f'<div class="{self.kind}" data-order="{self.order}" role="region" '
+            f'aria-label="{self.label}" tabindex="0">'
+            f"<table><caption>{self.caption}</caption>\n<thead><tr>"
+            f"{''.join(map(self._head, self.columns))}</tr></thead>\n"
+            f"<tbody>\n{body}\n</tbody></table></div>"
+        )
+
+    def _head(self, name: str) -> str:
+        label = self.columns[name][0]
+        words = " ".join(f"<span>{word}</span>" for word in label.split())
+        start = f'<th scope="col" data-label="{label}"'
+        if name not in self._sorted_by:
+            return f"{start}>{words}</th>"
+        order = "descending" if self.descending else "ascending"
+        return (
+            f'{start} aria-sort="{order if name == self.sort else "none"}">'
+            f'<button type="button" name="{name}">{words}</button></th>'
+        )
+
+    def _row(self, place: int) -> str:
+        """Return one line, and beside it what the module sorts and filters it by."""
+        line = self.lines[place]
+        name, *cells = self.cells(line)
+        labels = [label for label, _ in self.columns.values()]
+        places = " ".join(map(str, [place, *(rank[place] for rank in self._ranks)]))
+        schemes = html.escape("|".join(self.schemes(line)))
+        return (
+            f'<tr data-places="{places}" data-schemes="{schemes}" '
+            f'data-text="{html.escape(self.searched(line))}"'
+            f"{'' if self._fits(line) else ' hidden'}>"
+            f'<th scope="row">{name}</th>'
+            + "".join(
+                f'<td data-label="{label}">{cell}</td>'
+                for label, cell in zip(labels[1:], cells, strict=True)
+            )
+            + "</tr>"
+        )
+
+
+class ModelsTable(FilterTable):
     """A table of real models, of which a reader chooses the lines and their order.
 
     Parameters
@@ -184,11 +336,14 @@ class ModelsTable(LiveFigure):
     Shown on the page on models. Each line there says in which file it was read.
     """
 
-    state: ClassVar[tuple[str, ...]] = ("sort", "descending", "text", "scheme")
+    columns = COLUMNS
+    kind = "models"
+    label = "How models scale"
+    caption = "How models scale: what each does to q·k before softmax"
+    find = "Find a model, a family, a word of its rule"
+    choose = "Way of scaling"
+    order = "The order is by year, with families together."
     sort = traitlets.Enum(("", *SORTED_BY), "").tag(sync=True)
-    descending = traitlets.Bool(False).tag(sync=True)
-    text = traitlets.Unicode("").tag(sync=True)
-    scheme = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
         self,
@@ -196,110 +351,33 @@ class ModelsTable(LiveFigure):
         snapshots: Sequence[Mapping[str, Any]] = (),
         **state: Any,
     ) -> None:
-        self.lines = tuple(lines)
         self._versions = {version["repository"]: version for version in snapshots}
-        self._ranks = [ranks([key(line) for line in self.lines]) for _, key in SORTED_BY.values()]
-        super().__init__(**state)
+        super().__init__(lines, **state)
 
-    @traitlets.validate("scheme")
-    def _known(self, proposal: dict[str, Any]) -> str:
-        known = {scheme for line in self.lines for scheme in schemes(line)}
-        if proposal["value"] and proposal["value"] not in known:
-            wanted = ", ".join(sorted(known))
-            raise traitlets.TraitError(f"scheme is {proposal['value']!r}, not one of {wanted}")
-        return proposal["value"]
+    def schemes(self, line: Mapping[str, Any]) -> list[str]:
+        """Return all ways of scaling that a line is an example of."""
+        return schemes(line)
 
-    @property
-    def rows(self) -> list[Mapping[str, Any]]:
-        """The lines on the screen, from top to bottom."""
-        return [self.lines[place] for place in self._order() if self._fits(self.lines[place])]
+    def searched(self, line: Mapping[str, Any]) -> str:
+        """Return the text in which a word is looked for."""
+        return searched(line)
 
-    def _order(self) -> list[int]:
-        places = range(len(self.lines))
-        if not self.sort:
-            return list(places)
-        rank = self._ranks[list(SORTED_BY).index(self.sort)]
-        known = [place for place in places if rank[place] >= 0]
-        unknown = [place for place in places if rank[place] < 0]
-        return sorted(known, key=rank.__getitem__, reverse=self.descending) + unknown
-
-    def _fits(self, line: Mapping[str, Any]) -> bool:
-        words = folded(self.text).split()
-        return (not self.scheme or self.scheme in schemes(line)) and all(
-            word in searched(line) for word in words
-        )
-
-    def controls(self) -> str:
-        """Return the field for words and the list of ways of scaling."""
+    def options(self) -> str:
+        """Return the ways of scaling."""
         kinds = [*dict.fromkeys(line["kind"] for line in self.lines)]
         if USUAL in kinds:
             kinds.insert(kinds.index(USUAL) + 1, ALONE)
         also = [*dict.fromkeys(addition for line in self.lines for addition in line["also"])]
-        groups = "".join(
+        return "".join(
             f'<optgroup label="{label}">{"".join(map(self._option, listed))}</optgroup>'
             for label, listed in (("factor", kinds), ("also", also))
         )
-        return (
-            '<label class="search">Find a model, a family, a word of its rule'
-            f'<input type="search" name="text" value="{html.escape(self.text)}" '
-            'autocomplete="off" spellcheck="false"></label>'
-            '<label class="choice">Way of scaling<select name="scheme">'
-            f'<option value="">any</option>{groups}</select></label>'
-        )
 
-    def _option(self, scheme: str) -> str:
-        selected = " selected" if scheme == self.scheme else ""
-        return f'<option value="{html.escape(scheme)}"{selected}>{html.escape(scheme)}</option>'
-
-    def markup(self) -> str:
-        """Return the controls, how many lines are shown, and the table."""
-        words = html.escape(self.words(), quote=False)
-        return f'{self.form()}<p class="figure-words" aria-live="polite">{words}</p>{self.table()}'
-
-    def words(self) -> str:
-        """Return how many lines are shown, why these, and in which order."""
-        count, given = len(self.rows), " ".join(self.text.split())
-        filters = [f"has “{self.scheme}”"] if self.scheme else []
-        filters += [f"contains “{given}”"] if given else []
-        shown = f"{count} of {len(self.lines)} lines"
-        if filters:
-            shown += f": {'each' if count else 'none'} {' and '.join(filters)}"
-        if not count:
-            return f"{shown}. Change the filter or press Reset."
-        if not self.sort:
-            return f"{shown}. The order is by year, with families together."
-        way = "descending" if self.descending else "ascending"
-        return f"{shown}. Sorted by “{SORTED_BY[self.sort][0]}”, {way}."
-
-    def table(self) -> str:
-        """Return the table; lines that the filter leaves out are there and hidden."""
-        body = "\n".join(map(self._row, self._order()))
-        return (
-            '<div class="models" role="region" aria-label="How models scale" tabindex="0">'
-            "<table><caption>How models scale: what each does to q·k before softmax"
-            "</caption>\n<thead><tr>"
-            f"{''.join(map(self._head, COLUMNS))}</tr></thead>\n"
-            f"<tbody>\n{body}\n</tbody></table></div>"
-        )
-
-    def _head(self, name: str) -> str:
-        label = COLUMNS[name][0]
-        words = " ".join(f"<span>{word}</span>" for word in label.split())
-        start = f'<th scope="col" data-label="{label}"'
-        if name not in SORTED_BY:
-            return f"{start}>{words}</th>"
-        order = "descending" if self.descending else "ascending"
-        return (
-            f'{start} aria-sort="{order if name == self.sort else "none"}">'
-            f'<button type="button" name="{name}">{words}</button></th>'
-        )
-
-    def _row(self, place: int) -> str:
-        """Return one line, and beside it what the module sorts and filters it by."""
-        line = self.lines[place]
+    def cells(self, line: Mapping[str, Any]) -> list[str]:
+        """Return name, year, rule, width, multiple, factor, additions, remark and sources."""
         times = relative(line)
         sources = (source(where, self._versions) for where in line["sources"])
-        name, *cells = (
+        return [
             marked(line["name"]),
             line["year"],
             marked(line["rule"]),
@@ -309,16 +387,4 @@ class ModelsTable(LiveFigure):
             ", ".join(line["also"]),
             marked(line["note"]),
             "<br>".join(sources) or "not read †",
-        )
-        labels = [label for label, _ in COLUMNS.values()]
-        places = " ".join(map(str, [place, *(rank[place] for rank in self._ranks)]))
-        return (
-            f'<tr data-places="{places}" data-schemes="{"|".join(schemes(line))}" '
-            f'data-text="{html.escape(searched(line))}"{"" if self._fits(line) else " hidden"}>'
-            f'<th scope="row">{name}</th>'
-            + "".join(
-                f'<td data-label="{label}">{cell}</td>'
-                for label, cell in zip(labels[1:], cells, strict=True)
-            )
-            + "</tr>"
-        )
+        ]
