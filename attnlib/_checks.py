@@ -24,12 +24,14 @@ def as_array(name: str, value: Any) -> np.ndarray:
 def float_array(name: str, value: Any, *, ndim: int = 0, neg_inf: bool = False) -> np.ndarray:
     """Return `value` as a floating array, not a copy where none is needed, or say why it cannot be.
 
-    Integers become float64, floating types are kept. `ndim` is the least number of dimensions;
-    with `neg_inf` an entry may be -inf ("this key is hidden").
+    Integers become float64, bfloat16 becomes float32, and types of NumPy are kept. `ndim` is the
+    least number of dimensions; with `neg_inf` an entry may be -inf ("this key is hidden").
     """
     array = as_array(name, value)
     if array.dtype.kind in "iu":
         array = array.astype(np.float64)
+    if array.dtype.name == "bfloat16":  # of ml_dtypes, which NumPy alone does not know
+        array = array.astype(np.float32)
     if array.dtype.kind != "f":
         raise TypeError(
             f"{name} must hold real numbers of a type of NumPy; "

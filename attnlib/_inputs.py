@@ -62,8 +62,10 @@ def check_inputs(
         ) from None
     shape = (*lead, q.shape[-2], k.shape[-2])
     mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
-    dtype = np.result_type(q, k, v)
-    wide = np.result_type(dtype, np.float32)
+    wide = np.result_type(q, k, v, np.float32)
+    given = {getattr(x, "dtype", np.dtype(float)) for x in (query, key, value)}
+    # bfloat16 is back in the output if all arrays have it
+    dtype = given.pop() if [x.name for x in given] == ["bfloat16"] else np.result_type(q, k, v)
     arrays = (array.astype(wide, copy=False) for array in (q, k, v))
     return Inputs(*arrays, mask, flag("is_causal", is_causal), scaling_rule(scale), shape, dtype)
 
