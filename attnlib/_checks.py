@@ -60,6 +60,8 @@ def broadcasts(array: np.ndarray, shape: tuple[int, ...]) -> bool:
 
 def axis_index(axis: Any, array: np.ndarray, name: str = "x") -> int:
     """Return `axis` as a valid index of a non-empty dimension of `array`."""
+    if axis is None or isinstance(axis, tuple):
+        raise TypeError(f"axis must be one integer, where SciPy takes all axes; got {axis}")
     index = _integer("axis", axis)
     if not -array.ndim <= index < array.ndim:
         raise ValueError(

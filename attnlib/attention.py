@@ -20,6 +20,7 @@ from attnlib._inputs import (
     hide_keys,
     unfold_gradients,
 )
+from attnlib._porting import answer_porting
 from attnlib.scaling import ScalingRule
 from attnlib.softmax import _softmax_rows, _times_jacobian
 
@@ -86,6 +87,7 @@ def scaled_dot_product_attention(
     scale: float | Callable[[int, int], float] | ScalingRule | None = None,
     return_weights: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...
+@answer_porting
 @np.errstate(all="ignore")  # what does not fit the type is looked for
 def scaled_dot_product_attention(
     query: ArrayLike,
@@ -104,7 +106,8 @@ def scaled_dot_product_attention(
     Parameters
     ----------
     query : array_like, shape (..., n_queries, d_k)
-        Queries; any leading axes, such as batch and head.
+        Queries; any leading axes, such as batch and head. JAX, Keras and others have the heads
+        behind the tokens, which no shape reveals: swap these axes first.
     key : array_like, shape (..., n_keys, d_k)
         Keys.
     value : array_like, shape (..., n_keys, d_v)
@@ -186,6 +189,7 @@ def _weights(inputs: Inputs, logits: np.ndarray) -> np.ndarray:
     return _softmax_rows(logits)
 
 
+@answer_porting
 @np.errstate(all="ignore")
 def attention_vjp(
     query: ArrayLike,

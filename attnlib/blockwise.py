@@ -27,6 +27,7 @@ from attnlib._inputs import (
     hide_keys,
     unfold_gradients,
 )
+from attnlib._porting import answer_porting
 from attnlib._threads import n_threads, share_out
 from attnlib.attention import AttentionGradients
 from attnlib.online import _add_block, _start_sums
@@ -42,6 +43,7 @@ Tile = tuple[slice, slice]
 """Some heads, and some of their queries."""
 
 
+@answer_porting
 @np.errstate(all="ignore")  # what does not fit the type is looked for
 def blockwise_attention(
     query: ArrayLike,
@@ -86,6 +88,7 @@ def blockwise_attention(
     return output.reshape(shape).astype(inputs.dtype, copy=False)
 
 
+@answer_porting
 @np.errstate(all="ignore")
 def blockwise_attention_vjp(
     query: ArrayLike,

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnlib._inputs import check_inputs, hide_keys
+from attnlib._porting import answer_porting
 from attnlib.softmax import effective_positions, softmax
 
 __all__ = ["Diagnosis", "diagnose"]
@@ -65,6 +67,8 @@ def _head_verdict(factor: float, ratio: float, d_k: int, heads: int, largest: fl
     return beyond if words == FINE else f"{words}; {beyond}"
 
 
+@answer_porting
+@np.errstate(under="ignore")
 def diagnose(
     query: ArrayLike,
     key: ArrayLike,
@@ -80,11 +84,11 @@ def diagnose(
         Queries as they reach the product with the keys; the axis before the last two is that of
         the heads of one layer.
     key : array_like, shape (..., n_keys, d_k)
-        Keys, likewise, with the same leading axes.
+        Keys, likewise.
     scale : float, optional
         What the model multiplies the raw scores by. ``None`` means 1/√d_k.
     attn_mask : array_like, broadcastable to (..., n_queries, n_keys), optional
-        True where a query may attend to a key. Rows without a key do not count.
+        As in :func:`scaled_dot_product_attention`. Rows without a key do not count.
 
     Returns
     -------
@@ -92,8 +96,8 @@ def diagnose(
 
     Raises
     ------
-    ValueError
-        If shapes do not fit, a number is NaN or infinite, or no query sees a key.
+    TypeError, ValueError
+        As :func:`scaled_dot_product_attention`, or if no query of a head sees a key.
 
     Notes
     -----
@@ -115,37 +119,34 @@ def diagnose(
     >>> diagnose(query, key, scale=1).verdict[0]
     'not divided'
     """
-    q, k = np.asarray(query, dtype=np.float64), np.asarray(key, dtype=np.float64)
-    if q.ndim < 2 or k.ndim < 2 or q.shape[:-2] != k.shape[:-2] or q.shape[-1] != k.shape[-1]:
-        raise ValueError(
-            "query and key must have the same leading axes and width; "
-            f"got shapes {q.shape} and {k.shape}"
-        )
-    if not (np.isfinite(q).all() and np.isfinite(k).all()):
-        raise ValueError("query and key must be finite; got NaN or infinity")
+    inputs = check_inputs(query, key, key, attn_mask, False, scale)
+    q, k = (x.astype(np.float64) for x in inputs[:2])
     d_k = q.shape[-1]
-    used = d_k**-0.5 if scale is None else float(scale)
-    raw = q @ k.mT
-    visible = np.ones((), bool) if attn_mask is None else np.asarray(attn_mask)
-    if visible.dtype != bool:
-        raise ValueError(f"attn_mask must be Boolean, True = may attend; got {visible.dtype}")
-    visible = np.broadcast_to(visible, raw.shape)
+    used = inputs.rule.multiplier(d_k, k.shape[-2])
+    raw = np.broadcast_to(q @ k.mT, inputs.shape)
+    logits = used * raw
+    hide_keys(logits, inputs.mask, None)
+    visible = ~np.isneginf(logits)
     counted = visible.any(axis=-1)
     if not counted.any(axis=-1).all():
-        raise ValueError("attn_mask must let some query of each head see a key")
+        raise ValueError(
+            "attn_mask must let some query of each head see a key; got one that sees none"
+        )
 
     def mean_over_rows(by_row: np.ndarray) -> np.ndarray:
         return np.mean(by_row, axis=-1, where=counted)
 
     # a row without a key is computed as if it saw all, and not counted
     seen = visible | ~counted[..., None]
+    logits = np.where(counted[..., None], logits, 0)
     shared = raw.mean(axis=-1, where=seen)
     raw_spread = np.sqrt(mean_over_rows(raw.var(axis=-1, where=seen)))
-    weights = softmax(np.where(seen, used * raw, -np.inf))
+    weights = softmax(logits)
     sizes = np.sqrt((q**2).mean(axis=(-2, -1))), np.sqrt((k**2).mean(axis=(-2, -1)))
     centered = np.sqrt(k.var(axis=-2).mean(axis=-1))
     ratio = sizes[0] / np.where(sizes[1] == 0, 1, sizes[1])
-    heads = q.shape[-3] if q.ndim > 2 else 1
+    ratio = np.broadcast_to(ratio, inputs.shape[:-2])
+    heads = inputs.shape[-3] if len(inputs.shape) > 2 else 1
     largest = np.abs(raw).max(axis=(-2, -1)) * max(1.0, used)
     verdict = np.empty(ratio.shape, dtype=object)
     for place in np.ndindex(ratio.shape):
@@ -153,8 +154,8 @@ def diagnose(
         verdict[place] = _head_verdict(factor, ratio[place], d_k, heads, largest[place])
     return Diagnosis(
         raw_spread,
-        abs(used) * raw_spread,
-        abs(used) * math.sqrt(d_k) * sizes[0] * centered,
+        used * raw_spread,
+        used * math.sqrt(d_k) * sizes[0] * centered,
         np.sqrt(mean_over_rows((used * shared) ** 2)),
         mean_over_rows(effective_positions(weights)),
         mean_over_rows(weights.max(axis=-1) > SHARP),

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from attnlib._checks import whole_number
 from attnlib._inputs import check_finite, check_inputs
+from attnlib._porting import answer_porting
 
 __all__ = ["OnlineAttention", "online_attention"]
 
@@ -31,6 +32,7 @@ class OnlineAttention(NamedTuple):
     """The sum of exp(logit - peak), shape (..., n_queries, 1)."""
 
 
+@answer_porting
 @np.errstate(all="ignore")  # what does not fit the type is looked for
 def online_attention(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, *, block_size: int = 512

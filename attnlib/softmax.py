@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnlib._checks import axis_index, broadcasts, distribution, float_array
+from attnlib._porting import answer_porting
 
 __all__ = [
     "effective_positions",
@@ -55,6 +56,7 @@ def _checked_logits(x: ArrayLike, axis: int) -> tuple[np.ndarray, int]:
     return logits, index
 
 
+@answer_porting
 @np.errstate(under="ignore", over="ignore")  # a difference below the least number: weight 0
 def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Turn scores into weights that are positive and sum to one.
@@ -69,7 +71,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     x : array_like, shape (..., n, ...)
         Scores. ``-inf`` hides an entry. float32 stays float32.
     axis : int
-        The axis along which the weights sum to one.
+        The axis along which the weights sum to one: the last, where SciPy's default is all axes.
 
     Returns
     -------
@@ -95,6 +97,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     return _softmax_rows(*_checked_logits(x, axis))
 
 
+@answer_porting
 @np.errstate(under="ignore", over="ignore")
 def log_softmax(x: ArrayLike, axis: int = -1) -> np.ndarray:
     r"""Return the logarithm of the softmax weights, finite even where a weight underflows.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# torch 2.15.0 (CPU, Python 3.11), seen on 2026-11-28.
+# torch 2.14.1 (CPU, Python 3.11), seen on 2026-11-28.
 #
 # torch.nn.MultiheadAttention(need_weights=True), the default, is to return the weights beside the
 # same output. In a row in which the mask hides every key the output itself changes: NaN with the
@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 python3 -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check torch==2.15.0 numpy==2.4.6
+env/bin/python -m pip install --quiet --disable-pip-version-check torch==2.14.1 numpy==2.4.6
 
 cat > probe.py <<'PY'
 import torch

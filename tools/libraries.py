@@ -44,9 +44,12 @@ ENVIRONMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *("Keras layer", "Keras layer, scores", "OpenVINO"),
         ),
     ),
-    "paddle": (("paddlepaddle==3.3.1", "setuptools==80.9.0"), ("Paddle", "Paddle compat")),
+    "paddle": (
+        ("paddlepaddle==3.3.1", "setuptools==80.9.0", "ml-dtypes==0.5.4"),
+        ("Paddle", "Paddle compat"),
+    ),
     "torch": (
-        ("torch==2.15.0", "transformers==5.24.0", "x-transformers==2.31.10", KERAS),
+        ("torch==2.14.1", "transformers==5.24.0", "x-transformers==2.31.10", KERAS),
         (
             *("PyTorch", "PyTorch, MATH", "PyTorch module", "PyTorch module, weights"),
             *("transformers, eager", "x-transformers", "x-transformers, flash"),
@@ -54,7 +57,10 @@ ENVIRONMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "tensorflow": (("tensorflow==2.21.0", KERAS), ("Keras on TensorFlow",)),
-    "mindspore": (("mindspore==2.10.0", "numpy==1.26.4"), ("MindSpore module",)),
+    "mindspore": (
+        ("mindspore==2.10.0", "numpy==1.26.4", "ml-dtypes==0.5.4"),
+        ("MindSpore module",),
+    ),
     "attnlib": ((), ("attnlib",)),
 }
 """The releases that fit together, and the calls that are asked in them."""

@@ -40,7 +40,7 @@ class Call:
     """Softmax without an axis."""
     true_hides: bool = False
     unasked: tuple[str, ...] = ()
-    """Questions of which the answer would hang on what was in the memory before."""
+    """Questions of which the answer hangs on what was in the memory before, or on the processor."""
 
     @property
     def version(self) -> str:
@@ -64,6 +64,8 @@ class Call:
             return self._each_head(*arrays, given)
         if query.shape[1] > 1 or len({x.shape[-1] for x in arrays}) > 1:
             raise NoSuchArgumentError("several heads, or values of another width")
+        if query.dtype != np.float32:
+            raise NoSuchArgumentError("weights of another type")
         return self.run(*(x[:, 0] for x in arrays), **given)[:, None]
 
     def _each_head(self, query: Array, key: Array, value: Array, given: dict[str, Any]) -> Array:
@@ -391,13 +393,19 @@ def _mlx() -> Call:
 
 
 def _tinygrad() -> Call:
-    from tinygrad import Tensor
+    from tinygrad import Tensor, dtypes
+
+    def to_tinygrad(array: Array) -> Any:
+        if array.dtype.name == "bfloat16":
+            return Tensor(array.astype(np.float32)).cast(dtypes.bfloat16)
+        return Tensor(array)
 
     def run(query: Array, key: Array, value: Array, **given: Any) -> Array:
         if "attn_mask" in given:
             given["attn_mask"] = Tensor(given["attn_mask"])
-        attend = Tensor(query).scaled_dot_product_attention
-        return attend(Tensor(key), Tensor(value), **given).numpy()
+        query, key, value = map(to_tinygrad, (query, key, value))
+        output = query.scaled_dot_product_attention(key, value, **given)
+        return (output.float() if output.dtype == dtypes.bfloat16 else output).numpy()
 
     return Call(
         "tinygrad",
@@ -407,6 +415,7 @@ def _tinygrad() -> Call:
         lambda x: Tensor(x).softmax(-1).numpy(),
         lambda x: Tensor(x).log_softmax(-1).numpy(),
         lambda x: Tensor(x).softmax().numpy(),
+        unasked=("bfloat16 error",),
     )
 
 
@@ -442,7 +451,7 @@ def _openvino() -> Call:
 
     own = names("attention_mask", "attention_mask", "causal", "scale")
     operators = operator("softmax"), operator("log_softmax")
-    return Call("openvino", HEADS_FIRST, own, run, *operators, unasked=("no key",))
+    return Call("openvino", HEADS_FIRST, own, run, *operators, unasked=("no key", "bfloat16 error"))
 
 
 def _paddle(compat: bool) -> Call:
@@ -451,10 +460,16 @@ def _paddle(compat: bool) -> Call:
 
     function = (paddle.compat.nn if compat else paddle.nn).functional.scaled_dot_product_attention
 
+    def to_paddle(array: Array) -> Any:
+        if array.dtype.name == "bfloat16":
+            return paddle.to_tensor(array.astype(np.float32)).astype("bfloat16")
+        return paddle.to_tensor(array)
+
     def run(*arrays: Array, **given: Any) -> Array:
         if "attn_mask" in given:
             given["attn_mask"] = paddle.to_tensor(given["attn_mask"])
-        return function(*map(paddle.to_tensor, arrays), **given).numpy()
+        output = function(*map(to_paddle, arrays), **given)
+        return (output.astype("float32") if output.dtype == paddle.bfloat16 else output).numpy()
 
     own = names("attn_mask", "attn_mask", "is_causal", "scale", "enable_gqa")
     return Call(

@@ -437,6 +437,8 @@ def answer(call: Call, question: str) -> tuple[str, str]:
             return QUESTIONS[question](call), ""
     except NoSuchArgumentError:
         return NO_ARGUMENT, ""
+    except ImportError:  # the environment's fault
+        raise
     except Exception as error:  # noqa: BLE001 - whatever class a library has for it
         words = next((line for line in str(error).splitlines() if line.strip()), "")
         return REFUSED, f"{type(error).__name__}: {words.strip()[:160]}"

@@ -66,16 +66,18 @@ def test_a_single_head_and_a_width_of_one():
     assert diagnose(QUERY[..., :1], KEY[..., :1]).verdict[0] == "as usual"
 
 
-@pytest.mark.parametrize(
-    ("query", "key", "mask", "words"),
-    [
-        (QUERY, KEY[..., :8], None, "same leading axes and width"),
-        (QUERY, KEY[:2], None, "same leading axes and width"),
-        (QUERY * np.nan, KEY, None, "finite"),
-        (QUERY, KEY, np.zeros((20, 20)), "Boolean"),
-        (QUERY, KEY, np.zeros((20, 20), bool), "see a key"),
-    ],
-)
-def test_what_does_not_fit_is_refused(query, key, mask, words):
-    with pytest.raises(ValueError, match=words):
-        diagnose(query, key, attn_mask=mask)
+def test_a_float_mask_counts_as_it_does_in_attention():
+    bias = np.random.default_rng(13).standard_normal((20, 20))
+    found = diagnose(QUERY, KEY, attn_mask=bias)
+    logits = QUERY @ KEY.swapaxes(-1, -2) / 4 + bias
+    weights = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    entropy = -(weights * np.log(weights)).sum(axis=-1)
+    assert np.allclose(found.effective_positions, np.exp(entropy).mean(axis=-1))
+    hidden = diagnose(QUERY, KEY, attn_mask=np.where(MASK, 0, -np.inf))
+    for one, other in zip(hidden[:-1], diagnose(QUERY, KEY, attn_mask=MASK)[:-1], strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_head_that_sees_nothing_is_refused():
+    with pytest.raises(ValueError, match="attn_mask must let some query of each head see a key"):
+        diagnose(QUERY, KEY, attn_mask=np.zeros((20, 20), bool))

@@ -37,6 +37,11 @@ PROJECTED = {"initializer": "initializer", "width": "count", "d_k": "count"}
 HEAD = SAMPLER | {"d_k": "count", "n_keys": "count"}
 SCALED_ROWS = HEAD | {"n_rows": "count", "scale": "scale"}
 KINDS = {
+    "diagnose": {
+        name: kind
+        for name, kind in ATTENTION_ARGUMENTS.items()
+        if name not in {"value", "is_causal"}
+    },
     "softmax": SCORES_AXIS,
     "log_softmax": SCORES_AXIS,
     "softmax_jacobian": {"weights": "weights"},

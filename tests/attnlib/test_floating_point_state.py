@@ -147,6 +147,10 @@ LENGTHS = [
 SCORES = np.array([0.0, 1e-300, -1e-160, 3.0, 800.0, 2000.0, 1e5, -1e5])
 LAWS = {1, 2, 3, 64, 101, 10**6}
 CALLS: dict[str, list[Call]] = {
+    "diagnose": [
+        lambda query=query: attnlib.diagnose(query, np.ones((3, 4)))[:-1]
+        for query in (np.full((2, 4), 1e-200), np.diag([1e-160, 1, 1, 700])[:3])
+    ],
     "softmax": each(attnlib.softmax, rows_of_logits()),
     "log_softmax": each(attnlib.log_softmax, rows_of_logits()),
     "softmax_jacobian": each(attnlib.softmax_jacobian, rows_of_weights()),
