@@ -39,7 +39,7 @@ LIGHTHOUSE_PACKAGE := lighthouse@12.8.2
 
 .PHONY: help book live archive pdf downloads serve lab numbers notebooks sweep tables sweep-language \
 	trained-head bench \
-	bench-site links clean
+	bench-site libraries links clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,6 +105,10 @@ bench-site: $(VENV)/.browser $(LIGHTHOUSE)/.ready book ## ask Lighthouse and axe
 
 links: $(VENV)/.site ## ask whether the links that leave the book still lead somewhere
 	$(BIN)/jupyter-book build --builder linkcheck .
+
+# Environments of pinned releases come and go in a temporary folder; tinygrad needs clang.
+libraries: $(VENV)/.site ## ask other libraries how they compute attention, half an hour; ARGS="--only onnx --check" compares
+	@$(RUN) tools/libraries.py $(ARGS)
 
 clean: ## remove what was built; the environment stays
 	$(PYTHON) -c "import shutil; shutil.rmtree('_build', ignore_errors=True)"

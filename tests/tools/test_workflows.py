@@ -31,6 +31,7 @@ MORE = {
     ("publish.yml", "book"): PUBLISHING | WRITING,  # of the copy for students
     ("newest.yml", "report"): READING | {"issues": "write"},
     ("links.yml", "report"): READING | {"issues": "write"},
+    ("libraries.yml", "report"): READING | {"issues": "write"},
 }
 PINNED = re.compile(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
