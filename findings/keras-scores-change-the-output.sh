@@ -6,7 +6,9 @@
 # of the values without the scores, and zeros with them. So whoever looks at the scores of a padded
 # batch looks at another model. The guess was that returning more changes nothing.
 #
-# Output seen (the hidden row; the mean of the values is 0.5 in each place):
+# Below: the hidden row; the mean of the values is 0.5 in each place.
+#
+# Output seen:
 #   return_attention_scores=False: 0.5 0.5
 #   return_attention_scores=True: 0.0 0.0
 set -euo pipefail
@@ -15,8 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 python3 -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check \
-  keras==3.15.1 jax==0.10.2 jaxlib==0.10.2 numpy==2.4.6
+env/bin/python -m pip install --quiet --disable-pip-version-check keras==3.15.1 jax==0.10.2 jaxlib==0.10.2 numpy==2.4.6
 
 cat > probe.py <<'PY'
 import os

@@ -6,7 +6,9 @@
 # values: the rows that may see nothing see everything, later keys included. The guess was zeros or
 # NaN. The rows that see a key are right.
 #
-# Output seen (weights of 2 keys in 5 rows; values are the unit matrix):
+# Below: weights of 2 keys in 5 rows; values are the unit matrix.
+#
+# Output seen:
 #   [0.5, 0.5] [0.5, 0.5] [0.5, 0.5] [1.0, 0.0] [0.25, 0.75]
 set -euo pipefail
 
@@ -14,8 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 python3 -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check \
-  mlx==0.32.4 mlx-cpu==0.32.4 numpy==2.4.6
+env/bin/python -m pip install --quiet --disable-pip-version-check mlx==0.32.4 mlx-cpu==0.32.4 numpy==2.4.6
 
 cat > probe.py <<'PY'
 import mlx.core as mx

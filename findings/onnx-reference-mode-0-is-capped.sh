@@ -7,7 +7,9 @@
 # logits after softcap if softcap is set: the same as in mode 1. The output Y is right. The guess was
 # that the reference follows the text.
 #
-# Output seen (the largest logit, softcap 2):
+# Below: the largest logit, softcap 2.
+#
+# Output seen:
 #   opset 23: reference 1.988, function body 5.782, ONNX Runtime 5.782
 #   opset 24: reference 1.988, function body 5.782, ONNX Runtime 5.782
 set -euo pipefail
@@ -16,8 +18,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 python3 -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check \
-  onnx==1.23.2 onnxruntime==1.32.0 numpy==2.4.6
+env/bin/python -m pip install --quiet --disable-pip-version-check onnx==1.23.2 onnxruntime==1.32.0 numpy==2.4.6
 
 cat > probe.py <<'PY'
 import numpy as np

@@ -9,7 +9,9 @@
 # output with the opset or the runtime, and torch.finfo(torch.float32).min is a usual mask. The guess
 # was that the value in a float mask is only added.
 #
-# Output seen (the row's first number; the mean of the values is 0.5):
+# Below: the row's first number; the mean of the values is 0.5.
+#
+# Output seen:
 #   opset 24: finfo.min 0.0, -3.4e38 0.5, reference with finfo.min 0.5
 #   opset 25: finfo.min 0.5, -3.4e38 0.5, reference with finfo.min 0.5
 set -euo pipefail
@@ -18,8 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 python3 -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check \
-  onnx==1.23.2 onnxruntime==1.32.0 numpy==2.4.6
+env/bin/python -m pip install --quiet --disable-pip-version-check onnx==1.23.2 onnxruntime==1.32.0 numpy==2.4.6
 
 cat > probe.py <<'PY'
 import numpy as np

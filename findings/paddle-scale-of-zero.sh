@@ -16,8 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 python3 -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check \
-  paddlepaddle==3.3.1 setuptools==80.9.0
+env/bin/python -m pip install --quiet --disable-pip-version-check paddlepaddle==3.3.1 setuptools==80.9.0
 
 cat > probe.py <<'PY'
 import numpy as np

@@ -7,7 +7,9 @@
 # need_weights=False gives NaN as soon as somebody looks at its weights. The guess was that returning
 # more changes nothing.
 #
-# Output seen (the hidden row):
+# Below: the hidden row.
+#
+# Output seen:
 #   need_weights=True: nan nan
 #   need_weights=False: 0.0 0.0
 set -euo pipefail
