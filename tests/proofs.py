@@ -54,6 +54,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "offline": SITE,
     "pages": SITE,
     "pdf": SITE,
+    "peers": ("tests/peers/*", "data/libraries.json"),
     "postgres": (),
     "redteam": GRADER,
     "retraining": ("data/*", "requirements-bench.txt"),

@@ -1,0 +1,83 @@
+"""The tests that other libraries publish for themselves, run on attnlib, with counts."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnlib import blockwise_attention, scaled_dot_product_attention
+from tests.book.notebooks import ROOT
+
+pytestmark = pytest.mark.proof("peers")
+
+
+def scipy_counts(folder: Path, **environment: str) -> Counter[str]:
+    """Return how many of SciPy's tests of softmax and its logarithm pass and fail."""
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider"),
+            *("-p", "tests.peers.scipy_on_attnlib", "-n", "0", "--pyargs"),
+            *("scipy.special.tests.test_logsumexp", "-k", "TestSoftmax or TestLogSoftmax"),
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stdout.splitlines()[-1]
+    return Counter({word: int(number) for number, word in re.findall(r"(\d+) (\w+)", last)})
+
+
+def test_scipy(tmp_path: Path) -> None:
+    """What differs is the default axis, several axes at once, and numbers for rows."""
+    plain, adapted = scipy_counts(tmp_path), scipy_counts(tmp_path, PEERS_ADAPTED="1")
+    print(f"SciPy: {plain['passed']} pass as they are, {adapted['passed']} adapted")
+    assert (plain["passed"], plain["failed"]) == (11, 6)
+    assert (adapted["passed"], adapted["failed"]) == (17, 0)
+
+
+@pytest.mark.parametrize("function", [scaled_dot_product_attention, blockwise_attention])
+def test_onnx(function) -> None:
+    from tests.peers.onnx_on_attnlib import cases, is_bfloat16
+
+    counts: Counter[str] = Counter()
+    for case in cases():
+        arrays = case.query, case.key, case.value
+        output = case.shaped(function(*arrays, **case.options))
+        assert output.dtype == case.expected.dtype, case.name
+        counts["cases"] += 1
+        counts["native"] += not case.by_hand
+        counts.update(case.by_hand)
+        if is_bfloat16(output):  # theirs is computed in bfloat16
+            counts["bfloat16"] += 1
+            options = dict(case.options)
+            mask = options["attn_mask"]
+            if mask is not None and mask.dtype != bool:
+                options["attn_mask"] = mask.astype(float)
+            exact = case.shaped(function(*(x.astype(float) for x in arrays), **options))
+            rounded = exact.astype(np.float32).astype(output.dtype).astype(float)
+            assert np.array_equal(output.astype(float), rounded), case.name
+            error = np.abs(output.astype(float) - exact).max()
+            assert error < np.abs(case.expected.astype(float) - exact).max(), case.name
+            continue
+        np.testing.assert_allclose(
+            output.astype(float), case.expected.astype(float), 1e-3, 1e-7, err_msg=case.name
+        )
+        if case.weights is not None and function is scaled_dot_product_attention:
+            counts["weights"] += 1
+            weights = function(*arrays, return_weights=True, **case.options)[1]
+            np.testing.assert_allclose(
+                weights.astype(float), case.weights.astype(float), 1e-3, 1e-6, err_msg=case.name
+            )
+    print("ONNX:", ", ".join(f"{count} {name}" for name, count in counts.items()))
+    assert counts["cases"] == 93
+    assert counts["native"] >= 30
+    assert counts["bfloat16"] == 5
