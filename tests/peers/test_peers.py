@@ -14,20 +14,25 @@ import pytest
 
 from attnlib import blockwise_attention, scaled_dot_product_attention
 from tests.book.notebooks import ROOT
+from tools import libraries
 
 pytestmark = pytest.mark.proof("peers")
 
 
-def scipy_counts(folder: Path, **environment: str) -> Counter[str]:
-    """Return how many of SciPy's tests of softmax and its logarithm pass and fail."""
+SCIPY = "scipy.special.tests.test_logsumexp", "TestSoftmax or TestLogSoftmax"
+CHOSEN = "test_softmax or test_log_softmax or test_dot_product_attention"
+KERAS = "keras.src.ops.nn_test", f"NNOpsCorrectnessTest and ({CHOSEN}) and not scan"
+
+
+def counted(python: Path, tests: str, chosen: str, **environment: str) -> Counter[str]:
+    """Return how many tests of an installed package pass and fail on attnlib's functions."""
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider"),
-            *("-p", "tests.peers.scipy_on_attnlib", "-n", "0", "--pyargs"),
-            *("scipy.special.tests.test_logsumexp", "-k", "TestSoftmax or TestLogSoftmax"),
+            *(python, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider"),
+            *("-p", "tests.peers.on_attnlib", "--pyargs", tests, "-k", chosen),
         ],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "KERAS_BACKEND": "numpy", **environment},
+        cwd=Path(sys.prefix),
         capture_output=True,
         text=True,
         check=False,
@@ -36,12 +41,24 @@ def scipy_counts(folder: Path, **environment: str) -> Counter[str]:
     return Counter({word: int(number) for number, word in re.findall(r"(\d+) (\w+)", last)})
 
 
-def test_scipy(tmp_path: Path) -> None:
+def check_counts(python: Path, peer: tuple[str, str], as_they_are: int, adapted: int) -> None:
+    """Compare how many pass, as they are and with an adapter for the axes; print the counts."""
+    plain, helped = counted(python, *peer), counted(python, *peer, PEERS_ADAPTED="1")
+    print(f"{peer[0]}: as they are {dict(plain)}, adapted {dict(helped)}")
+    assert (plain["passed"], plain["failed"]) == (as_they_are, adapted - as_they_are)
+    assert (helped["passed"], helped["failed"]) == (adapted, 0)
+
+
+def test_scipy() -> None:
     """What differs is the default axis, several axes at once, and numbers for rows."""
-    plain, adapted = scipy_counts(tmp_path), scipy_counts(tmp_path, PEERS_ADAPTED="1")
-    print(f"SciPy: {plain['passed']} pass as they are, {adapted['passed']} adapted")
-    assert (plain["passed"], plain["failed"]) == (11, 6)
-    assert (adapted["passed"], adapted["failed"]) == (17, 0)
+    check_counts(Path(sys.executable), SCIPY, as_they_are=11, adapted=17)
+
+
+def test_keras(tmp_path: Path) -> None:
+    """What differs is several axes at once. Keras is tested where JAX is, which it needs."""
+    pins = (*libraries.JAX, libraries.KERAS, f"pytest=={pytest.__version__}")
+    python = libraries.installed(tmp_path / "keras", pins)
+    check_counts(python, KERAS, as_they_are=24, adapted=28)
 
 
 @pytest.mark.parametrize("function", [scaled_dot_product_attention, blockwise_attention])
