@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ __all__ = ["Diagnosis", "diagnose"]
 SHARP = 0.9
 """A row is sharp if one key has more than this of its weight."""
 FINE = "as usual"
+TOLERANCE = 0.01
+"""By how much a factor may differ from one with a name, relatively."""
 LARGEST_HALF = float(np.finfo(np.float16).max)
 
 
@@ -44,13 +47,13 @@ class Diagnosis(NamedTuple):
 def _scale_verdict(factor: float, d_k: int, heads: int) -> str:
     """Say what the logits' factor is beside 1/√d_k; `factor` is their ratio."""
     root = math.sqrt(d_k)
-    if math.isclose(factor, 1, rel_tol=1e-2):
+    if math.isclose(factor, 1, rel_tol=TOLERANCE):
         return FINE
-    if math.isclose(factor, 1 / root, rel_tol=1e-2):
+    if math.isclose(factor, 1 / root, rel_tol=TOLERANCE):
         return "divided twice, that is by d_k"
-    if math.isclose(factor, root, rel_tol=1e-2):
+    if math.isclose(factor, root, rel_tol=TOLERANCE):
         return "not divided"
-    if heads > 1 and math.isclose(factor, 1 / math.sqrt(heads), rel_tol=1e-2):
+    if math.isclose(factor, 1 / math.sqrt(heads), rel_tol=TOLERANCE):
         return "divided by the root of the model's width"
     return f"an extra factor of {factor:.3g}"
 
@@ -73,7 +76,7 @@ def diagnose(
     query: ArrayLike,
     key: ArrayLike,
     *,
-    scale: float | None = None,
+    scale: float | Callable[[int, int], float] | None = None,
     attn_mask: ArrayLike | None = None,
 ) -> Diagnosis:
     r"""Measure the logits of captured queries and keys, and say what points at a known fault.
@@ -85,8 +88,9 @@ def diagnose(
         the heads of one layer.
     key : array_like, shape (..., n_keys, d_k)
         Keys, likewise.
-    scale : float, optional
-        What the model multiplies the raw scores by. ``None`` means 1/√d_k.
+    scale : float or callable, optional
+        What the model multiplies the raw scores by, or a function of d_k and the number of keys
+        that returns it. ``None`` means 1/√d_k.
     attn_mask : array_like, broadcastable to (..., n_queries, n_keys), optional
         As in :func:`scaled_dot_product_attention`. Rows without a key do not count.
 

@@ -45,6 +45,7 @@ TEST_FILES = {
     "scaling": ["test_scaling.py", "test_attention.py"],
     "blockwise": ["test_blockwise.py"],
     "online": ["test_online.py", "test_blockwise.py", "test_errors.py"],
+    "diagnose": ["test_diagnose.py", "test_errors.py"],
     "scores": ["test_scores.py", "test_samplers.py", "test_errors.py"],
     "saturation": ["test_saturation.py", "test_samplers.py", "test_errors.py"],
     "gradients": ["test_gradients.py", "test_samplers.py", "test_errors.py"],

@@ -29,6 +29,7 @@ LEAST = {
     "blockwise": 120,
     "online": 40,
     "_checks": 70,
+    "diagnose": 60,
     "scores": 350,
     "saturation": 60,
     "gradients": 120,
@@ -42,6 +43,31 @@ LEAST = {
 }
 """How many mutants a module has at least; a generator that finds fewer is broken."""
 EQUIVALENT = {
+    "a query of zeros counts as not divided, and so does a larger one than the key": [
+        (
+            "diagnose._head_verdict: round(-2 * math.log(ratio, d_k)) if d_k > 1 and ratio else 0 "
+            "-> round(-2 * math.log(ratio, d_k)) if d_k > 1 and ratio else -1"
+        ),
+    ],
+    "a weight that meets the bound exactly has probability 0": [
+        "diagnose.diagnose: weights.max(axis=-1) > SHARP -> weights.max(axis=-1) >= SHARP",
+    ],
+    "equal logits of a row that does not count": [
+        (
+            "diagnose.diagnose: np.where(counted[..., None], logits, 0) -> "
+            "np.where(counted[..., None], logits, 1)"
+        ),
+        (
+            "diagnose.diagnose: np.where(counted[..., None], logits, 0) -> "
+            "np.where(counted[..., None], logits, -1)"
+        ),
+    ],
+    "what hides keys is told of the mask alone": [
+        (
+            "diagnose.diagnose: check_inputs(query, key, key, attn_mask, False, scale) -> "
+            "check_inputs(query, key, key, attn_mask, True, scale)"
+        ),
+    ],
     "0 over any number is 0, and exp(-inf) is 0": [
         "softmax._softmax_rows: total[total == 0] = 1 -> total[total == 0] = 2",
         "softmax._peaks: peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = 1",
@@ -262,7 +288,7 @@ EQUIVALENT = {
 GROUPS = [
     (
         *("softmax", "attention", "_inputs", "online", "_checks", "scaling", "blockwise"),
-        *("scores", "saturation", "gradients", "initialization"),
+        *("scores", "saturation", "gradients", "initialization", "diagnose"),
         "initialization.sampling",
     ),
     (

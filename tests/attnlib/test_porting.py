@@ -10,7 +10,7 @@ import pytest
 import attnlib
 from attnlib._porting import ELSEWHERE, answer_porting
 
-pytestmark = pytest.mark.not_for_mutants
+pytestmark = pytest.mark.not_for_mutants  # functions are wrapped when they are made
 
 ONES = np.ones((3, 2, 4))
 MASK = np.ones((2, 2), bool)
