@@ -37,7 +37,7 @@ LIVE_RUN := $(subst $(VENV),$(LIVE)/env,$(RUN))
 LIGHTHOUSE := .lighthouse
 LIGHTHOUSE_PACKAGE := lighthouse@12.8.2
 
-.PHONY: help book live archive pdf downloads serve lab numbers notebooks sweep tables sweep-language \
+.PHONY: help book live archive pdf downloads serve lab numbers notebooks sweep tables census sweep-language \
 	trained-head bench \
 	bench-site libraries links clean
 
@@ -87,6 +87,9 @@ sweep: $(VENV)/.site ## train everything behind the table of the ablation anew, 
 
 tables: $(VENV)/.site ## make the calls anew whose results chapters take from data/tables.json, a minute
 	OPENBLAS_NUM_THREADS=1 $(RUN) tools/tables.py
+
+census: $(VENV)/.site ## read what the models of a release of transformers multiply by, minutes; ARGS=--newest compares
+	@$(RUN) -m tools.census $(ARGS)
 
 sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats two runs
 	$(LANGUAGE_RUN) tools/sweep_language.py $(ARGS)

@@ -39,6 +39,7 @@ GRADER = ("grading/*",)
 #: What a group needs and does not import, as patterns of paths.
 INPUTS: dict[str, tuple[str, ...]] = {
     "binder": (*SITE, ".binder/*"),
+    "census": ("data/census.json", "attnbook/models/census/*"),
     "citation": ("CITATION.cff",),
     COVERAGE: (
         *("attnbook/*.py", "attnlib/*.py", "book/*.py", "grading/*.py", "tests/*.py"),
