@@ -30,6 +30,7 @@ MORE = {
     ("tests.yml", "book"): PUBLISHING | WRITING,
     ("publish.yml", "book"): PUBLISHING | WRITING,  # of the copy for students
     ("newest.yml", "report"): READING | {"issues": "write"},
+    ("newest.yml", "tell"): READING | {"issues": "write"},
     ("links.yml", "report"): READING | {"issues": "write"},
     ("libraries.yml", "report"): READING | {"issues": "write"},
 }
@@ -216,7 +217,7 @@ def test_links_are_checked_on_a_schedule_and_nowhere_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "needs"), [("newest.yml", ["test", "sphinx"]), ("links.yml", ["check"])]
+    ("name", "needs"), [("newest.yml", ["test", "sphinx", "census"]), ("links.yml", ["check"])]
 )
 def test_a_failure_is_told(name: str, needs: list[str]) -> None:
     report = parsed(text(name))["jobs"]["report"]
@@ -242,6 +243,17 @@ def test_a_failure_is_told_in_one_issue(tmp_path: Path, is_open: str, said: str)
     )
     assert told.startswith(said)
     assert "https://example.org/runs/3" in told
+
+
+def test_what_the_newest_models_do_otherwise_is_told_in_words() -> None:
+    jobs = parsed(text("newest.yml"))["jobs"]
+    (step,) = (step for step in jobs["census"]["steps"] if step.get("id") == "read")
+    assert "make census ARGS=--newest" in step["run"]
+    assert "pipefail" in step["run"]
+    assert jobs["tell"]["if"] == "needs.census.outputs.words != ''"
+    assert jobs["tell"]["env"]["DETAILS"] == "${{ needs.census.outputs.words }}"
+    assert jobs["census"]["outputs"] == {"words": "${{ steps.read.outputs.words }}"}
+    assert "${DETAILS" in text("../report.sh")
 
 
 def test_updates_are_proposed_for_packages_and_actions() -> None:
