@@ -49,6 +49,7 @@ HEIGHTS = {
     "head gradient": 808,
     "head sum": 688,
     "jacobian": 456,
+    "models_field": 500,
     "models_table": 640,  # the first rows
     "online_softmax": 616,
     "spread": 528,

@@ -15,6 +15,7 @@ with extra():
     from attnbook.gradients.jacobian import JacobianFigure
     from attnbook.implementation.online_softmax import OnlineSoftmax
     from attnbook.language_model.trained_head import TrainedHead
+    from attnbook.models.models_field import ModelsField
     from attnbook.models.models_table import ModelsTable
     from attnbook.saturation.drag_scores import DragScores
     from attnbook.saturation.freezing_map import FreezingMap
@@ -28,6 +29,7 @@ __all__ = [
     "FreezingMap",
     "Head",
     "JacobianFigure",
+    "ModelsField",
     "ModelsTable",
     "OnlineSoftmax",
     "Sketch",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -135,3 +137,62 @@ def states(entries: Iterable[Entry]) -> str:
         for entry in entries
     ]
     return table(["repository", "state", "month of the commit, where noted"], rows, "States read")
+
+
+KIND_NAMES = {
+    "root": "1/√d, a constant",
+    "root, YaRN option": "1/√d, and YaRN's factor squared if the settings ask for it",
+    "root, switches": "1/√d, with switches that are off",
+    "configured": "a field of the configuration",
+    "none": "no factor",
+    "position": "1/√d times a factor of the query's position",
+    "learned": "a learned factor",
+    "another root": "the root of another number",
+    "constant": "1/√d times another constant or field",
+    "1/d": "1/d",
+    "key's own length": "each key's own length",
+}
+"""The kinds of factor in the census, as the page calls them."""
+
+
+def exceptions(families: Iterable[Entry]) -> str:
+    """Return in HTML what the families do that do not simply have 1/√d, and why."""
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for entry in families:
+        if not entry["kind"].startswith("root"):
+            rule = entry.get("words", "1" if entry["kind"] == "none" else entry["kind"])
+            rule = re.sub(r"\*\*-1/2", "**-0.5", rule.replace("config.", ""))
+            key = (entry["kind"], rule, entry.get("why", ""))
+            grouped.setdefault(key, []).append(entry["family"])
+    order = list(KIND_NAMES)
+    rows = [
+        [
+            ", ".join(f"<code>{name}</code>" for name in names),
+            KIND_NAMES[kind],
+            marked(rule),
+            marked(why),
+        ]
+        for (kind, rule, why), names in sorted(
+            grouped.items(), key=lambda item: (order.index(item[0][0]), item[1])
+        )
+    ]
+    heads = ["family", "kind", "what multiplies q·k", "why"]
+    return table(heads, rows, "The exceptions")
+
+
+def disagreements(pairs: Iterable[Entry]) -> str:
+    """Return in HTML what two packages do in one family, and what a user sees."""
+    rows = [
+        [
+            html.escape(pair["family"]),
+            *(
+                f"{html.escape(side['does'])}<br><small>{side['package'].replace('==', ' ')}: "
+                f"<code>{html.escape(side['file'].partition('/')[2])}</code></small>"
+                for side in pair["sides"]
+            ),
+            html.escape(pair["seen"]),
+        ]
+        for pair in pairs
+    ]
+    heads = ["family", "one package", "another", "what a user sees"]
+    return table(heads, rows, "Two packages, one family, two factors")

@@ -31,6 +31,7 @@ GIVEN = {
     "Ask": '"spread"',
     "Choice": '["one", "two"], "two", "It is."',
     "Estimate": '2.0, 0.5, "It is."',
+    "ModelsField": "json.loads(Path('census.json').read_text('utf-8'))['families']",
     "ModelsTable": "json.loads(Path('models.json').read_text('utf-8'))['models']",
     "Sketch": "range(5), [0, 0.5, 1, 0.5, 0], 'It is.', 'x', 'y'",
 }
@@ -119,7 +120,8 @@ def lab(tmp_path: Path, browser: Browser) -> Iterator[Page]:
     content = v4.new_notebook(cells=[v4.new_code_cell(source) for source in (SHOW, TELL)])
     content.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(content, folder / "figures.ipynb")
-    shutil.copy(ROOT / "data" / "models.json", folder)
+    for name in ("census.json", "models.json"):
+        shutil.copy(ROOT / "data" / name, folder)
     with jupyter_lab(folder, home) as address:
         context = browser.new_context(viewport={"width": 1200, "height": 1000})
         page = context.new_page()
