@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from attnbook.chapters.data import data_file
+from attnbook.data import data_file
 
 FILE = data_file("libraries.json")
 Answers = dict[str, Any]

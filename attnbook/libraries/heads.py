@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnbook.chapters.trained_head import LINES, MODELS, trained_model
 from attnbook.initialization import INITIALIZERS, sample_projections, sample_tokens
+from attnbook.language_model.model import LINES, MODELS, trained_model
 from attnlib import causal_mask, diagnose
 from attnlib.scaling import scaling_rule
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import traitlets
 
-from attnbook.figures.models_table import FilterTable, folded, marked
 from attnbook.libraries.answers import Answers
+from attnbook.models.models_table import FilterTable, folded, marked
 
 ASKED = {
     "axes": "In which order are the axes?",

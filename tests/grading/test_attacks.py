@@ -265,7 +265,8 @@ SLOW = {
     "shapes-of-one-line": "list(similarity.features('x = ' + ' + '.join('a[b](c)' * 2 for _ in"
     " range(1_200))))",
     "shapes-of-no-code": "list(similarity.features('(' * 20_000 + '\\n' * 10_000))",
-    "names-without-end": "safe_text.safe_name('\\ud800=' * 300_000), safe_text.shown('\\u202e' * 10 ** 6)",
+    "names-without-end": "safe_text.safe_name('\\ud800=' * 300_000), "
+    "safe_text.shown('\\u202e' * 10 ** 6)",
     "legend-of-many": "figures.named_series({'pieces': [piece] * 500, 'entries': "
     "[{'text': 'a', 'color': 'r', 'shape': 'o'}] * 500})",
     "outputs-of-escapes": "outputs.clean_outputs([{'output_type': 'stream', 'text': "
