@@ -306,6 +306,6 @@ def closure(paths: Iterable[str], root: Path) -> set[str]:
     --------
     >>> from book.model import ROOT
     >>> sorted(closure(["attnlib/softmax.py"], ROOT))
-    ['attnlib/__init__.py', 'attnlib/_checks.py', 'attnlib/softmax.py']
+    ['attnlib/__init__.py', 'attnlib/_checks.py', 'attnlib/_porting.py', 'attnlib/softmax.py']
     """
     return Imports(root).closure(paths)

@@ -38,7 +38,9 @@ WORDS = re.compile(r'<p class="figure-words"[^>]*>(.*)</p>', re.DOTALL)
 LATE = re.compile(r' data-late="[^"]*"')
 VIEW = re.compile(r"&quot;view&quot;: &quot;(\w+)&quot;")
 VOID = re.compile(r"<(input|br|hr|img|wbr|col)\b([^>]*?)\s*/?>")
-BARE = re.compile(r"(<[a-z][^<>]*?\s)(checked|disabled|hidden|open|selected)(?=[\s/>])")
+BARE = re.compile(
+    r'(<[a-z]\w*(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+)(checked|disabled|hidden|open|selected)(?=[\s/>])'
+)
 SVG = "http://www.w3.org/2000/svg"
 WIDTH = 704
 HEIGHTS = {

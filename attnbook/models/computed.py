@@ -162,6 +162,8 @@ def exceptions(families: Iterable[Entry]) -> str:
         if not entry["kind"].startswith("root"):
             rule = entry.get("words", "1" if entry["kind"] == "none" else entry["kind"])
             rule = re.sub(r"\*\*-1/2", "**-0.5", rule.replace("config.", ""))
+            if re.fullmatch(r"\w+|[\w.]+( \* d)?\*\*-[\d.]+", rule) and rule != "1":
+                rule = f"`{rule}`"  # as it is in the code
             key = (entry["kind"], rule, entry.get("why", ""))
             grouped.setdefault(key, []).append(entry["family"])
     order = list(KIND_NAMES)

@@ -527,7 +527,7 @@ def _start(limits: Limits, *, unsafe: bool, repeats: int = 1) -> _Sandbox:
                 passed.append(_memory_file(content))
                 options += ["--perms", "0444", "--file", str(passed[-1]), path]
             options += _options(limits)
-            # the first process is this user's, too, and not every kernel keeps its memory from others
+            # the first process is this user's, too, whose memory not every kernel keeps from others
             passed.append(_memory_file(b""))
             options += ["--perms", "0000", "--ro-bind-data", str(passed[-1]), "/proc/1/mem"]
             # in a file, for a command line could be read inside

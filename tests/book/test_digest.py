@@ -23,6 +23,7 @@ DATA = [
     path.relative_to(ROOT).as_posix()
     for pattern in ("data/*", "attnbook/**/*.json", "attnbook/**/*.npz")
     for path in sorted(ROOT.glob(pattern))
+    if path.name != "by_eye.json"  # which make census reads, to write data/census.json
 ]
 SHOWS_SOURCES = "chapters/07_implementation.ipynb"
 
