@@ -23,7 +23,7 @@ from tools import imports, repository  # noqa: E402
 
 PROGRAM = {".css", ".js", ".mk", ".py", ".sh"}
 WIDTH = 72
-MOST_OF_ATTNLIB = 6500
+MOST_OF_ATTNLIB = 4000
 INCLUDED = {"chapters/changelog", "chapters/grading"}
 """Pages that show a file from outside the book."""
 
