@@ -56,7 +56,10 @@ TEST_FILES = {
     "training.optimizers": ["../attnbook/training/test_model.py"],
     "training._progress": ["../attnbook/training/test_model.py"],
     "training.sweep": ["../attnbook/training/test_sweep.py"],
-    "_checks": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
+    "_checks": [
+        *("test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"),
+        "test_porting.py",
+    ],
 }
 QUICK = 0.02
 """Seconds; a test that takes longer is run last."""
