@@ -56,10 +56,7 @@ TEST_FILES = {
     "training.optimizers": ["../attnbook/training/test_model.py"],
     "training._progress": ["../attnbook/training/test_model.py"],
     "training.sweep": ["../attnbook/training/test_sweep.py"],
-    "_checks": [
-        *("test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"),
-        "test_porting.py",
-    ],
+    "_checks": ["test_softmax.py", "test_attention.py", "test_samplers.py", "test_errors.py"],
 }
 QUICK = 0.02
 """Seconds; a test that takes longer is run last."""

@@ -50,12 +50,6 @@ def test_a_mask_in_fourth_place_is_answered(function):
         function(*ONES, MASK)
 
 
-@pytest.mark.parametrize("axis", [None, (0, 1)])
-def test_axes_of_scipy_are_answered(axis):
-    with pytest.raises(TypeError, match="axis must be one integer, where SciPy takes all axes"):
-        attnlib.softmax(ONES, axis=axis)
-
-
 def test_arguments_of_softmax_elsewhere_are_answered():
     for arguments, words in [
         ({"dim": 0}, "use axis"),

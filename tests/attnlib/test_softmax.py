@@ -290,3 +290,9 @@ def test_reductions_of_short_formats_are_taken_in_a_wide_one():
     single = softmax(np.zeros(10**6, np.float32))
     assert effective_positions(single).dtype == entropy(single).dtype == np.float32
     assert abs(float(effective_positions(single)) - 10**6) < 0.1
+
+
+@pytest.mark.parametrize("axis", [None, (0, 1)])
+def test_axes_of_scipy_are_answered(axis):
+    with pytest.raises(TypeError, match="axis must be one integer, where SciPy takes all axes"):
+        softmax(np.ones((3, 2, 4)), axis=axis)
