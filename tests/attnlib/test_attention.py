@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import ml_dtypes
 import numpy as np
 import oracles
 import pytest
@@ -28,6 +29,7 @@ from attnlib import (
     online_attention,
     scaled_dot_product_attention,
     scaling,
+    softmax,
 )
 
 
@@ -357,3 +359,20 @@ def test_one_score_too_large_for_its_mask_is_refused():
         scaled_dot_product_attention(
             q, k, v.astype(np.float32), attn_mask=np.float32([2e38, 0]), scale=1
         )
+
+
+def test_bfloat16_is_computed_in_float32_and_rounded_once():
+    arrays = np.random.default_rng(9).standard_normal((3, 2, 6, 8)).astype(ml_dtypes.bfloat16)
+    mask = np.tri(6, dtype=bool)
+    exact = scaled_dot_product_attention(*arrays.astype(float), attn_mask=mask)
+    for function in scaled_dot_product_attention, blockwise_attention:
+        output = function(*arrays, attn_mask=mask)
+        assert output.dtype == ml_dtypes.bfloat16
+        assert np.array_equal(output, exact.astype(np.float32).astype(ml_dtypes.bfloat16))
+    gradients = attention_vjp(*arrays, arrays[0])
+    assert {x.dtype for x in gradients[:3]} == {np.dtype(ml_dtypes.bfloat16)}
+    wide = arrays.astype(np.float32)
+    mixed = scaled_dot_product_attention(arrays[0], *wide[1:])
+    assert mixed.dtype == np.float32
+    assert np.array_equal(mixed, scaled_dot_product_attention(*wide))
+    assert np.array_equal(softmax(arrays[0]), softmax(wide[0]))

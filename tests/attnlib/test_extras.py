@@ -72,23 +72,6 @@ def test_types_that_numpy_does_not_know_are_refused_in_words():
         attnlib.scaled_dot_product_attention(ONES[0].astype(ml_dtypes.float8_e4m3fn), *ONES[1:])
 
 
-def test_bfloat16_is_computed_in_float32_and_rounded_once():
-    arrays = np.random.default_rng(9).standard_normal((3, 2, 6, 8)).astype(ml_dtypes.bfloat16)
-    mask = np.tri(6, dtype=bool)
-    exact = attnlib.scaled_dot_product_attention(*arrays.astype(float), attn_mask=mask)
-    for function in attnlib.scaled_dot_product_attention, attnlib.blockwise_attention:
-        output = function(*arrays, attn_mask=mask)
-        assert output.dtype == ml_dtypes.bfloat16
-        assert np.array_equal(output, exact.astype(np.float32).astype(ml_dtypes.bfloat16))
-    gradients = attnlib.attention_vjp(*arrays, arrays[0])
-    assert {x.dtype for x in gradients[:3]} == {np.dtype(ml_dtypes.bfloat16)}
-    wide = arrays.astype(np.float32)
-    mixed = attnlib.scaled_dot_product_attention(arrays[0], *wide[1:])
-    assert mixed.dtype == np.float32
-    assert np.array_equal(mixed, attnlib.scaled_dot_product_attention(*wide))
-    assert np.array_equal(attnlib.softmax(arrays[0]), attnlib.softmax(wide[0]))
-
-
 def test_the_weights_are_returned_when_asked_for_by_type_too():
     without_weights, with_weights = get_overloads(attnlib.scaled_dot_product_attention.__wrapped__)
     assert without_weights.__annotations__["return"] == "np.ndarray"
