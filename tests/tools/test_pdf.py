@@ -279,8 +279,8 @@ def test_screen_readers_are_told_what_the_standard_asks_for(
 KNOWN = {
     "TAG-002": "letters beside a figure, which its description tells, are an artifact, and so is "
     "the head of a table that a page repeats",
-    "TBL-010": "a guess by numbers: a table of two columns with a name in front of each line has more "
-    "names than data, and both are right",
+    "TBL-010": "a guess by numbers: a table of two columns with a name in front of each line has "
+    "more names than data, and both are right",
     "TXT-006": "Chromium writes some glyphs without the letters that they stand for",
 }
 """The errors that the checker goes on finding, and why; its warnings are for a person to judge."""
