@@ -146,7 +146,13 @@ class Chromium:
         return named
 
     def draw(self) -> Image.Image:
-        return picture(self._page.screenshot())
+        # On a busy machine a part just scrolled to may still be blank, though its frame is done.
+        self.run(NEXT_FRAME)
+        before, now = b"", self._page.screenshot()
+        while now != before:
+            self.run(NEXT_FRAME)
+            before, now = now, self._page.screenshot()
+        return picture(now)
 
     def said(self) -> list[str]:
         errors, self._errors[:] = self._errors.copy(), []
