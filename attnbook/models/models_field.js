@@ -1,6 +1,7 @@
 // The families of the census, one square each; see models_field.py.
 
 function render({ model, el }) {
+  formOf({ model, el });
   const squares = [...el.querySelectorAll(".field i")];
   const kindOf = (square) =>
     square.parentElement.previousElementSibling.textContent.replace(/: \d+$/, "");
