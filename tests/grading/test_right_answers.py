@@ -127,18 +127,19 @@ def test_a_notebook_with_very_large_outputs_is_read_without_them(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("raw", "why"),
+    ("begin", "piece", "times", "end", "why"),
     [
-        (b"[" + b'"a",' * 6_000_000 + b'"b"]', "20 MB and has more than 2,000,000 texts"),
-        (b'["' + b"a" * 21_000_000 + b'"]', "20 MB and cannot be read as a notebook"),
-        (b"{" * 21_000_000, "20 MB and has more than 1,000,000 parts"),
-        (b'{"cells": [], "a": "' + b"a" * 21_000_000 + b'"}', "20 MB, even without its outputs"),
-        (b"0" * 100_000_001, "100 MB"),
+        (b"[", b'"a",', 6_000_000, b'"b"]', "20 MB and has more than 2,000,000 texts"),
+        (b'["', b"a", 21_000_000, b'"]', "20 MB and cannot be read as a notebook"),
+        (b"", b"{", 21_000_000, b"", "20 MB and has more than 1,000,000 parts"),
+        (b'{"cells": [], "a": "', b"a", 21_000_000, b'"}', "20 MB, even without its outputs"),
+        (b"", b"0", 100_000_001, b"", "100 MB"),
     ],
 )
 def test_what_stays_too_large_is_refused_for_the_reason_that_is_true(
-    tmp_path: Path, raw: bytes, why: str
+    tmp_path: Path, begin: bytes, piece: bytes, times: int, end: bytes, why: str
 ) -> None:
+    raw = begin + piece * times + end
     assert handed_in(tmp_path, raw) == (None, ("invalid", f"the file is larger than {why}"))
 
 
