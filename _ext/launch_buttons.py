@@ -2,7 +2,7 @@
 
 Below the title of each notebook's page is one line of links, plain HTML that needs no script.
 What runs elsewhere needs the address of the repository, and is left out where none is known. Files
-of the whole book are made after the site, so ``tools/downloads.py`` links them once they exist.
+of the whole book are made after the site, so `_ext.downloads` links them once they exist.
 
 The notebooks that pages offer are not in git. The build makes them from the chapters, before it
 reads anything.
@@ -24,10 +24,10 @@ from sphinx.util import logging
 
 from _ext.chapter_head import LAUNCH_ROW
 from _ext.rebuild import rebuild_when_changed
+from book import reader_notebooks
 from book.files import atomic_write
 from book.model import Book, BookError, book_in
 from book.plain_markdown import PlainError
-from tools import reader
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -41,7 +41,7 @@ NOTEBOOKS = "notebooks"
 BINDER = "https://mybinder.org/v2"
 BINDER_HOSTS = {"github.com": "gh", "gitlab.com": "gl"}
 ROOT = Path(__file__).resolve().parent.parent
-MAKERS = ("book", "tools", "attnbook")
+MAKERS = ("book", "attnbook")
 """The folders of the code that makes the notebooks."""
 
 
@@ -95,7 +95,9 @@ def colab_address(repository: str, notebook: str) -> str:
     if parts.netloc != "github.com":
         return ""
     name = parts.path.strip("/")
-    return f"https://colab.research.google.com/github/{name}/blob/{reader.BRANCH}/{notebook}"
+    return (
+        f"https://colab.research.google.com/github/{name}/blob/{reader_notebooks.BRANCH}/{notebook}"
+    )
 
 
 def buttons(
@@ -107,7 +109,7 @@ def buttons(
     elsewhere; from the landing page one starts with the first chapter.
     """
     name = f"{Path(notebook).name}.ipynb"
-    path = f"{reader.FOLDER}/{name}"
+    path = f"{reader_notebooks.FOLDER}/{name}"
     found = []
     if repository:
         binder = binder_address(repository, branch, path)
@@ -197,11 +199,11 @@ def notebooks(book: Book, repository: str, kept: Path) -> dict[str, str]:
     around = surroundings(book, repository)
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     after = {}
-    for page in reader.offered(book):
+    for page in reader_notebooks.offered(book):
         digest = hashlib.sha256(around + page.path.read_bytes()).hexdigest()
         after[page.path.name] = before.get(page.path.name, {})
         if after[page.path.name].get("digest") != digest:
-            text = reader.notebooks(book, repository, [page])[page.path.name]
+            text = reader_notebooks.notebooks(book, repository, [page])[page.path.name]
             after[page.path.name] = {"digest": digest, "text": text}
     atomic_write(kept, json.dumps(after).encode())
     return {name: made["text"] for name, made in after.items()}
@@ -237,7 +239,7 @@ def offer_notebooks(made: dict[str, str], app: Sphinx, error: Exception | None) 
         for name, state in after.items()
         if state != before.get(name) or not (site / NOTEBOOKS / name).is_file()
     }
-    for name, text in reader.with_plots(book_in(Path(app.srcdir)), due).items():
+    for name, text in reader_notebooks.with_plots(book_in(Path(app.srcdir)), due).items():
         (site / NOTEBOOKS / name).write_text(text, encoding="utf-8")
     atomic_write(stamp, json.dumps(after).encode())
 

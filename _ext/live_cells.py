@@ -21,9 +21,9 @@ from _ext.rebuild import rebuild_when_changed
 from attnbook.exercises._exercise import exercises, wanted
 from book import stubs
 from book.files import atomic_write
+from book.live_python import PACKED, own
 from book.model import Page, book_in
 from book.stubs import stub, with_imports
-from tools.live import PACKED, own
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

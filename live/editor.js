@@ -1,4 +1,4 @@
-// Cells that a reader edits and runs on the page; tools/live.py puts python.js before this.
+// Cells that a reader edits and runs on the page; book/live_python.py puts python.js before this.
 //
 // A press on a button with `data-edit` opens an editor in place of the cell's code, or below an
 // exercise. Of the cells above, Python runs what the code needs, each as the reader has left it.

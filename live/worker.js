@@ -1,4 +1,4 @@
-// Python in a worker of its own: tools/live.py puts `total`, Pyodide's scripts and `lock` before this.
+// Python in a worker of its own: book/live_python.py puts `total`, Pyodide's scripts and `lock` before this.
 //
 // It is told `{id, start: base}` first, then `{id, run: [code, above]}`, and answers `{id, output,
 // error}`, or `{id, failed}` if there is no Python. While it loads it says how far it is:

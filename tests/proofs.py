@@ -21,9 +21,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from book import repository
 from book.files import atomic_write
 from book.sources import closure, tree_digest
-from tools import repository
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = "tests/proofs.json"
@@ -54,11 +54,11 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "numerals": SITE,
     "offline": SITE,
     "pages": SITE,
-    "pdf": SITE,
+    "pdf": (*SITE, "book/pdf/*"),
     "peers": ("tests/peers/*", "data/libraries.json"),
     "postgres": (),
     "redteam": GRADER,
-    "retraining": ("data/*", "requirements-bench.txt"),
+    "retraining": ("attnbook/language_model/pytorch/*", "data/*", "requirements-bench.txt"),
     "types": ("attnlib/*", "tests/attnlib/*"),
     "unusual": GRADER,
 }

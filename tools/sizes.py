@@ -16,10 +16,10 @@ from nbformat import NotebookNode
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from book import folder_imports, repository  # noqa: E402
 from book.markdown import walk  # noqa: E402
 from book.model import UNSEEN, Book, shown_code, tags  # noqa: E402
 from book.numbers import Notebook  # noqa: E402
-from tools import imports, repository  # noqa: E402
 
 PROGRAM = {".css", ".js", ".mk", ".py", ".sh"}
 WIDTH = 72
@@ -118,7 +118,7 @@ def main(root: Path = ROOT) -> int:
     }
     sys.stdout.write(f"{folder_table(count)}\n\n")
     sys.stdout.writelines(f"{what:<44}{size:>14}\n" for what, size in found.items())
-    wrong = imports.differences(root)
+    wrong = folder_imports.differences(root)
     sys.stdout.writelines(f"{line}\n" for line in wrong)
     sys.stdout.write(
         f"imports between folders: {'not ' if wrong else ''}as CONTRIBUTING.md has it\n"

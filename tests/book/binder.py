@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from packaging.requirements import Requirement
 
-from tools.repository import copy, files
+from book.repository import copy, files
 
 FOLDERS = ("binder", ".binder")
 # What repo2docker would also read; a file that this check does not follow must not be there.

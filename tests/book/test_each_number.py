@@ -9,11 +9,11 @@ import pytest
 
 from book import numbers
 from book.numbers import Notebook, Values, problems
+from book.reader_notebooks import ForReader
 from book.reader_session import is_part
 from tests.book.building import BuildResult
 from tests.book.notebooks import BOOK, NOTEBOOKS, ROOT, read
 from tests.book.test_numbers import unnoticed_numerals, unnoticed_values
-from tools.reader import ForReader
 
 
 @pytest.fixture(scope="module")

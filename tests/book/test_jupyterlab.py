@@ -10,11 +10,11 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from book.reader_notebooks import FOLDER
 from book.reader_session import HELD, ORIGINAL
 from tests.book.binder import Home
 from tests.book.jupyterlab import Lab, serving
 from tests.book.notebooks import BOOK
-from tools.reader import FOLDER
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -13,10 +13,10 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode, v4
 
+from book import reader_notebooks as reader
 from book import reader_session
 from book.reader_session import HELD, ORIGINAL, SHOWN, Chapter
 from tests.book.notebooks import BOOK, ROOT
-from tools import reader
 
 CELLS = {"first": "width = 64\nroot = width**0.5", "second": "rows = [root] * 7"}
 ALL_WELL = "Every number that was computed matches the text.\n"

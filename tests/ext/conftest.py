@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from book import reader_notebooks as reader
 from tests.book.notebooks import BOOK
 from tests.ext.test_browser import look_without_scripts
-from tools import reader
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

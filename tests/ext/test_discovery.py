@@ -18,10 +18,10 @@ from bs4 import BeautifulSoup
 from PIL import Image
 
 from _ext import metadata, theme
+from _ext.downloads import PDF, link
 from tests.book.building import run
 from tests.book.notebooks import CHAPTERS, PAGES, ROOT, notebook
 from tests.ext import pages
-from tools.downloads import PDF, link
 
 if TYPE_CHECKING:
     from tests.conftest import Once

@@ -17,14 +17,16 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat import v4
 
-from _ext import launch_buttons
+from _ext import downloads, launch_buttons
+from _ext.downloads import ARCHIVE, NAME, PDF
+from book import reader_notebooks as reader
+from book import stills
 from book.model import Book
 from tests.book import notebooks
 from tests.book.building import run
 from tests.book.notebooks import ROOT, notebook, write_contents
 from tests.ext import pages
-from tools import downloads, reader, stills
-from tools.downloads import ARCHIVE, NAME, PDF
+from tools.downloads import main
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -99,7 +101,12 @@ def test_notebooks_of_an_earlier_build_are_taken_only_where_nothing_changed(own:
 def test_what_makes_notebooks_makes_them_anew(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = launch_buttons.surroundings(Book(own), ADDRESS)
     assert launch_buttons.surroundings(Book(own), "") != before
-    for name in ("book/plain_markdown.py", "book/markdown.py", "book/stubs.py", "tools/reader.py"):
+    for name in (
+        "book/plain_markdown.py",
+        "book/markdown.py",
+        "book/stubs.py",
+        "book/reader_notebooks.py",
+    ):
         maker = own / "code" / name
         maker.parent.mkdir(parents=True, exist_ok=True)
         maker.write_text("0\n")
@@ -299,5 +306,5 @@ def test_without_scripts_a_notebook_is_saved_from_the_disk_under_its_name(
 def test_an_archive_of_nothing_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert downloads.main([], tmp_path) == 1
+    assert main([], tmp_path) == 1
     assert "make book" in capsys.readouterr().err

@@ -20,14 +20,13 @@ import pytest
 import yaml
 from PIL import Image
 
-from _ext import offline
+from _ext import downloads, offline
 from _ext.offline.app_icons import ICONS, SHRUNK, Icon, draw
 from tests.book.notebooks import PAGES, ROOT
 from tests.ext import pages
 from tests.ext.serving import QuietHandler, serving
 from tests.ext.test_search import LOADED
 from tests.ext.watching import LOAD_PICTURES, wait_until
-from tools import downloads
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Request

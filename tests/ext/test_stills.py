@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 
-from tools import stills
+from book import stills
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -19,6 +19,7 @@ import nbgrader.api as nb
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from book import repository
 from grading.course import Order, grade, wanted
 from grading.hidden import Wrong
 from grading.intake.collection import collect
@@ -26,9 +27,9 @@ from grading.intake.roster import read_roster
 from grading.problem_set import SOURCE, problem_sets, read
 from grading.release import release, worked
 from grading.results import Status, Submission
+from grading.worked_example import ASSIGNMENT, EXAMPLE, differences
 from tests.book.notebooks import ROOT
-from tools import repository
-from tools.example_submissions import ASSIGNMENT, EXAMPLE, differences, main
+from tools.example_submissions import main
 
 README = (ROOT / "grading" / "README.md").read_text(encoding="utf-8")
 WALKTHROUGH = README.split("## A worked example")[1].split("\n## ")[0]

@@ -16,16 +16,17 @@ import pytest
 from attnbook.exercises._exercise import exercises
 from book.model import Book
 from book.stubs import BEGIN
+from grading import questions as question
 from grading.marking.judging import Judge
 from grading.marking.submission import Conditions, mark
 from grading.problem_set import read
+from grading.questions import RANGES, QuestionError, begin
 from grading.rehearsal import faults
 from grading.release import worked
 from grading.results import Mark, Student, Submission
 from grading.sandbox._wire import decode, encode
 from tests.book.notebooks import code, notebook, write_book
-from tools import question
-from tools.question import RANGES, QuestionError, begin, main
+from tools.question import main
 
 STUDENT, OTHER = "s0000000", "20231187"
 BOOK = Book()

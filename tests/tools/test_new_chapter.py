@@ -11,7 +11,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from book import numbers
+from book import numbers, repository
+from book import reader_notebooks as reader
 from book.model import Book, Page
 from book.normal_form import faults
 from tests.book.building import run
@@ -23,7 +24,7 @@ from tests.book.test_frame import (
     blank_problems,
 )
 from tests.book.test_glossary import ENTRIES, linked_late, linked_twice, unknown
-from tools import chapter, reader, repository
+from tools import chapter
 from tools.chapter import ChapterError
 
 #: What looks at every chapter and needs no built site.

@@ -18,11 +18,11 @@ from docutils.nodes import paragraph
 
 import attnlib
 from _ext.citation import apa, bibtex
+from book import repository
 from book.numbers import Notebook, problems
 from tests.book.notebooks import ROOT, notebook
 from tests.conftest import Once
 from tests.programs import install
-from tools import repository
 
 # The headings of Keep a Changelog, in its order, and what a release leaves open.
 KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Known limits"]

@@ -22,6 +22,7 @@ from attnbook.training import (
     steps_to_loss,
     train,
 )
+from attnbook.training import compared as command
 from attnbook.training import computed as chapter
 from attnbook.training import sweep as sweeps
 from attnbook.training.sweep import (
@@ -42,7 +43,6 @@ from attnbook.training.sweep import (
     tune_rates,
 )
 from attnlib import scaling
-from tools import sweep as command
 
 TABLE = Path(attnlib.__file__).parents[1] / "data" / "ablation.json"
 UNSCALED, USUAL, BY_WIDTH, NORM, LEARNED = ARMS

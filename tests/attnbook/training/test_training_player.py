@@ -12,10 +12,10 @@ import pytest
 
 from attnbook import figures
 from attnbook.drawing import svg
+from attnbook.training import recording as recorder
 from attnbook.training import train
 from attnbook.training import training_player as player
 from attnbook.training.sweep import ARMS, REPORT_SEEDS, Record, load_ablation
-from tools import record_training as recorder
 
 pytestmark = pytest.mark.not_for_mutants
 

@@ -20,10 +20,11 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from book import reader_notebooks as reader
+from book import repository
 from tests.book.notebooks import BOOK, ROOT
 from tests.conftest import Once
 from tests.programs import install
-from tools import reader, repository
 
 ADDRESS = "https://example.org/someone/book"
 COMMAND = re.compile(r'python -m pip install "attnlib\[all\] @ git\+(.+?)"')

@@ -14,9 +14,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from book import folder_imports as imports
+from book import repository
 from tests.book.notebooks import ROOT, code, notebook
 from tests.book.test_pins import makefile, pins
-from tools import imports, repository
 
 # What the commands of the Makefile run; the environment of the tests turns notebooks into text, and
 # compares their outputs.

@@ -16,11 +16,11 @@ from bs4 import BeautifulSoup
 from pypdf import PdfReader
 
 from book.model import DEEPER
+from book.pdf import printing as pdf
+from book.pdf.printing import Chapter, Merger, contents, pages
 from tests.book.notebooks import BOOK, PAGES, ROOT
 from tests.conftest import Once
 from tests.programs import install
-from tools import pdf
-from tools.pdf import Chapter, Merger, contents, pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from book import repository
 
-from tools import repository  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 # Submissions of the worked example are broken on purpose.
 LEFT_OUT = ("grading/example/", "vendor/")

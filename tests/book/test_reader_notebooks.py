@@ -25,14 +25,16 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from attnbook.exercises._exercise import wanted
+from book import reader_notebooks as reader
+from book import stills
 from book.markdown import COMMENT
 from book.model import Book
 from book.plain_markdown import PlainError
+from book.reader_notebooks import ForReader
 from book.stubs import stub
 from tests.book import building
 from tests.book.notebooks import BOOK, ROOT, WITHOUT_PLAIN_FORM, code, notebook, write_book
-from tools import reader, stills
-from tools.reader import ForReader, main
+from tools.reader import main
 
 STEMS = [page.stem for page in BOOK.notebooks]
 # Not the pattern by which the converter itself refuses.

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from book import repository
 from tests.book.notebooks import ROOT
-from tools import repository
 
 BINARY = {".ico", ".npz", ".png", ".ttf", ".woff", ".woff2"}
 # Other people's code, unchanged.
@@ -83,7 +83,7 @@ def allowed(name: str, problem: str) -> bool:
 
 def test_no_committed_file_holds_what_it_must_not() -> None:
     names = tracked_files()
-    assert {"README.md", "tests/tools/test_repository.py"} <= set(names)
+    assert {"README.md", "tests/book/test_repository.py"} <= set(names)
     found = {name: text_problems((ROOT / name).read_text(encoding="utf-8")) for name in names}
     assert {name: problems for name, problems in found.items() if problems} == {}
 

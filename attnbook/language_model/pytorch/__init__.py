@@ -1,0 +1,1 @@
+"""What trains the models of the page on the language model, with PyTorch; no page imports it."""
