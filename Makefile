@@ -1,4 +1,5 @@
-# `make help` lists what there is. Each command makes its own environment in .venv first.
+# `make help` lists what there is. Each command makes its own environment in .venv first. A command is
+# described behind its name: after `##` for `make help`, after `##-teaching` for `make help-teaching`.
 
 PYTHON ?= python3
 VENV := .venv
@@ -37,18 +38,18 @@ LIVE_RUN := $(subst $(VENV),$(LIVE)/env,$(RUN))
 LIGHTHOUSE := .lighthouse
 LIGHTHOUSE_PACKAGE := lighthouse@12.8.2
 
-.PHONY: help book live archive pdf downloads serve lab numbers notebooks sweep tables census sweep-language \
+.PHONY: help help-maintaining book live archive pdf downloads serve lab numbers notebooks sweep tables census sweep-language \
 	trained-head bench \
 	bench-site libraries links clean
 
-help:
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help help-maintaining help-teaching:
+	@awk -F ':.*##$(@:help%=%) ' '/^[a-z-]+:.*##$(@:help%=%) / {printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 book: $(VENV)/.site $(LIVE)/.tried ## build the site in _build/html
 	$(BIN)/jupyter-book build -n -W --keep-going .
 	@echo "Open $(CURDIR)/_build/html/index.html"
 
-live: ## fetch and pack the Python that pages run, which make book tries once
+live: ##-maintaining fetch and pack the Python that pages run, which make book tries once
 	$(PYTHON) -m venv $(LIVE)/env
 	$(LIVE_RUN) -m pip download --disable-pip-version-check --quiet --no-deps --require-hashes \
 		--dest $(LIVE) -r live/requirements.txt
@@ -82,39 +83,41 @@ notebooks: $(VENV)/.site ## write the readers' notebooks in notebooks/, except t
 	$(RUN) tools/reader.py
 
 # The same threads for every process: results do not depend on how many run at a time.
-sweep: $(VENV)/.site ## train everything behind the table of the ablation anew, about half an hour
+sweep: $(VENV)/.site ##-maintaining train everything behind the table of the ablation anew, about half an hour
 	OPENBLAS_NUM_THREADS=1 $(RUN) tools/sweep.py $(ARGS)
 
 tables: $(VENV)/.site ## make the calls anew whose results chapters take from data/tables.json, a minute
 	OPENBLAS_NUM_THREADS=1 $(RUN) tools/tables.py
 
-census: $(VENV)/.site ## read what the models of a release of transformers multiply by, minutes; ARGS=--newest compares
+census: $(VENV)/.site ##-maintaining read what the models of a release of transformers multiply by, minutes; ARGS=--newest compares
 	@$(RUN) -m tools.census $(ARGS)
 
-sweep-language: $(LANGUAGE)/.ready ## train a small language model with every rule, an hour or two; ARGS=--check repeats two runs
+sweep-language: $(LANGUAGE)/.ready ##-maintaining train a small language model with every rule, an hour or two; ARGS=--check repeats two runs
 	$(LANGUAGE_RUN) tools/sweep_language.py $(ARGS)
 
-trained-head: $(LANGUAGE)/.ready ## train the two models to look into, minutes; ARGS=--check repeats the beginning
+trained-head: $(LANGUAGE)/.ready ##-maintaining train the two models to look into, minutes; ARGS=--check repeats the beginning
 	$(LANGUAGE_RUN) tools/trained_head.py $(ARGS)
 
 # Agreement first: a fast wrong answer is worth nothing.
-bench: $(BENCH)/.ready ## time attnlib beside PyTorch and JAX; ARGS=--update puts it in the book
+bench: $(BENCH)/.ready ##-maintaining time attnlib beside PyTorch and JAX; ARGS=--update puts it in the book
 	$(BENCH_RUN) -m pytest -q -o addopts= --import-mode=importlib -p no:cacheprovider benchmarks
 	$(BENCH_RUN) -m benchmarks $(ARGS)
 
 # Nothing else should run meanwhile: Lighthouse reckons with the time that scripts take.
-bench-site: $(VENV)/.browser $(LIGHTHOUSE)/.ready book ## ask Lighthouse and axe about a few pages, or ARGS=...
+bench-site: $(VENV)/.browser $(LIGHTHOUSE)/.ready book ##-maintaining ask Lighthouse and axe about a few pages, or ARGS=...
 	$(RUN) tools/bench_site.py $(ARGS)
 
-links: $(VENV)/.site ## ask whether the links that leave the book still lead somewhere
+links: $(VENV)/.site ##-maintaining ask whether the links that leave the book still lead somewhere
 	$(BIN)/jupyter-book build --builder linkcheck .
 
 # Environments of pinned releases come and go in a temporary folder; tinygrad needs clang.
-libraries: $(VENV)/.site ## ask other libraries how they compute attention, half an hour; ARGS="--only onnx --check" compares
+libraries: $(VENV)/.site ##-maintaining ask other libraries how they compute attention, half an hour; ARGS="--only onnx --check" compares
 	@$(RUN) tools/libraries.py $(ARGS)
 
 clean: ## remove what was built; the environment stays
 	$(PYTHON) -c "import shutil; shutil.rmtree('_build', ignore_errors=True)"
+
+help-maintaining: ## list what measures, trains and asks anew, and what keeps versions
 
 # The stamps say for which pins the environment was filled, so that a second run installs nothing.
 # Python compiles what is used when it is first imported, which is less than half of what pip would.

@@ -18,7 +18,7 @@ GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: test prove chapter sizes sphinx lint format lock students question problem-sets grade grade-student grades-export \
+.PHONY: help-teaching test prove chapter sizes sphinx lint format lock students question problem-sets grade grade-student grades-export \
 	feedback-zips formgrader grade-scheduler grade-worker similarity items
 
 test: $(TEST)/.ready $(LIVE)/.tried ## the tests for each commit, in minutes, the book's own cells included
@@ -32,7 +32,7 @@ chapter: export CHAPTER_AFTER = $(AFTER)
 chapter: $(TEST)/.ready ## begin a chapter: NAME=..., and AFTER=... to say where
 	@$(TEST_RUN) tools/chapter.py "$$CHAPTER_NAME" "$$CHAPTER_AFTER"
 
-sizes: $(VENV)/.site ## how large the book is: program, tests, cells, imports
+sizes: $(VENV)/.site ##-maintaining how large the book is: program, tests, cells, imports
 	@$(RUN) tools/sizes.py
 
 lint: $(TEST)/.ready ## check code and notebooks
@@ -44,7 +44,7 @@ format: $(TEST)/.ready ## mend what can be mended by itself
 	$(TEST_BIN)/ruff check --fix .
 	$(TEST_BIN)/ruff format .
 
-lock: $(VENV)/.book ## write the pinned versions anew
+lock: $(VENV)/.book ##-maintaining write the pinned versions anew
 	$(PIP) uv
 	$(COMPILE) --extra all --group book -o requirements.txt pyproject.toml
 	$(COMPILE) --extra all --group reader -c requirements.txt -o .binder/requirements.txt pyproject.toml
@@ -55,22 +55,22 @@ lock: $(VENV)/.book ## write the pinned versions anew
 	$(COMPILE) --group bench -c requirements.txt -o requirements-bench.txt pyproject.toml
 	sed -i.all -E '/^(cuda|nvidia|triton)/d' requirements-bench.txt && rm requirements-bench.txt.all
 
-sphinx: $(VENV)/.site $(SPHINX)/.ready ## build the site with the newest Sphinx and without Jupyter Book: _build/sphinx
+sphinx: $(VENV)/.site $(SPHINX)/.ready ##-maintaining build the site with the newest Sphinx and without Jupyter Book: _build/sphinx
 	$(BIN)/jupyter-book config sphinx .
 	$(RUN) tools/plain_sphinx.py
 	$(SPHINX_RUN) -m sphinx -n -W --keep-going -q . _build/sphinx
 
 # What students get who are to run the book, and not to read the solutions of problem sets.
 students: export STUDENTS_OUT = $(OUT)
-students: $(VENV)/.site ## write a copy of the repository without grading and tests: OUT=...
+students: $(VENV)/.site ##-teaching write a copy of the repository without grading and tests: OUT=...
 	@$(RUN) tools/students.py "$$STUDENTS_OUT"
 
 question: export QUESTION_FROM = $(FROM)
 question: export QUESTION_NAME = $(NAME)
-question: $(VENV)/.site ## begin a problem set with an exercise of the book: FROM=spread NAME=...
+question: $(VENV)/.site ##-teaching begin a problem set with an exercise of the book: FROM=spread NAME=...
 	@$(RUN) tools/question.py "$$QUESTION_FROM" "$$QUESTION_NAME"
 
-problem-sets: $(GRADING)/.ready ## write the problem sets as students get them to grading/release
+problem-sets: $(GRADING)/.ready ##-teaching write the problem sets as students get them to grading/release
 	$(GRADING_RUN) -m grading problem-sets
 
 # A value on the command line reaches the grader as it is, spaces and all.
@@ -85,42 +85,44 @@ grade: export GRADE_ACCEPT = $(ACCEPT)
 grade: export GRADE_REMARK = $(REMARK)
 # marking is for several processes, not threads
 grade: export OPENBLAS_NUM_THREADS := 1
-grade: $(GRADING)/.ready ## mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=...
+grade: $(GRADING)/.ready ##-teaching mark what students handed in: SUBMISSIONS=... ROSTER=... OUT=...
 	@$(GRADING_RUN) -m grading grade $(ARGS)
 
-grades-export: $(GRADING)/.ready ## write the marks in OUT=... for Canvas and Moodle
+grades-export: $(GRADING)/.ready ##-teaching write the marks in OUT=... for Canvas and Moodle
 	@$(GRADING_RUN) -m grading export $(ARGS)
 
-feedback-zips: $(GRADING)/.ready ## write the pages for students as zips for Canvas and Moodle: ROSTER=... OUT=...
+feedback-zips: $(GRADING)/.ready ##-teaching write the pages for students as zips for Canvas and Moodle: ROSTER=... OUT=...
 	@$(GRADING_RUN) -m grading feedback-zips $(ARGS)
 
 grade-student: export GRADE_OUT = $(OUT)
 grade-student: export GRADE_DB = $(DB)
 grade-student: export GRADE_STUDENT = $(STUDENT)
 grade-student: export GRADE_INTO = $(INTO)
-grade-student: $(GRADING)/.ready ## take a student back, or merge two: OUT=... STUDENT=... INTO=...
+grade-student: $(GRADING)/.ready ##-teaching take a student back, or merge two: OUT=... STUDENT=... INTO=...
 	@$(GRADING_RUN) -m grading student $(ARGS)
 
 # JupyterLab with nbgrader's formgrader, in the folder where make grade has put its results.
 formgrader: export GRADE_OUT = $(OUT)
-formgrader: $(GRADING)/.ready ## mark paragraphs by hand in a browser: OUT=...
+formgrader: $(GRADING)/.ready ##-teaching mark paragraphs by hand in a browser: OUT=...
 	@$(GRADING_RUN) -m grading formgrader $(ARGS)
 
 grade-scheduler grade-worker: export DASK_CONFIG := grading/marking/dask.yaml
-grade-scheduler: $(GRADING)/.ready ## for large courses: give work to each grade-worker
+grade-scheduler: $(GRADING)/.ready ##-teaching for large courses: give work to each grade-worker
 	$(GRADING_RUN) -m distributed.cli.dask_scheduler --port 8786 $(ARGS)
 
-grade-worker: $(GRADING)/.ready ## mark on one more machine: SCHEDULER=...
+grade-worker: $(GRADING)/.ready ##-teaching mark on one more machine: SCHEDULER=...
 	$(GRADING_RUN) -m distributed.cli.dask_worker $(SCHEDULER) --nthreads 1 --nworkers $(or $(WORKERS),auto) $(ARGS)
 
 similarity items: export GRADE_OUT = $(OUT)
 similarity items: export GRADE_ASSIGNMENT = $(ASSIGNMENT)
 items: export GRADE_DB = $(DB)
-similarity: $(GRADING)/.ready ## find pairs of submissions that are alike, for a person to look at: OUT=...
+similarity: $(GRADING)/.ready ##-teaching find pairs of submissions that are alike, for a person to look at: OUT=...
 	@$(GRADING_RUN) -m grading similarity $(ARGS)
 
-items: $(GRADING)/.ready ## say which questions are hard, and which key looks wrong: OUT=...
+items: $(GRADING)/.ready ##-teaching say which questions are hard, and which key looks wrong: OUT=...
 	@$(GRADING_RUN) -m grading items $(ARGS)
+
+help-teaching: ## list what a course takes: problem sets, marks, reports
 
 $(TEST)/.ready: requirements-dev.txt pyproject.toml
 	@$(NEW_ENOUGH)

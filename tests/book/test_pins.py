@@ -96,12 +96,22 @@ def make_targets(makefile: str) -> set[str]:
     return set(re.findall(r"^([\w.-]+)(?: [\w .-]+)?:(?!=)", makefile, re.MULTILINE))
 
 
+def help_screens(folder: Path) -> list[dict[str, str]]:
+    """Return what ``make help`` lists in a folder with its words, and then each list that it names."""
+    screens: list[dict[str, str]] = []
+    waiting = ["help"]
+    while waiting:
+        said = run("make", "--no-print-directory", waiting.pop(), cwd=folder)
+        lines = [line.split(maxsplit=2) for line in said.splitlines()]
+        assert {line[0] for line in lines} == {"make"}
+        screens.append({line[1]: line[2] for line in lines})
+        waiting += [name for name in screens[-1] if name.startswith("help-")]
+    return screens
+
+
 def make_help(folder: Path) -> dict[str, str]:
-    """Return the commands that ``make help`` lists in a folder, with what it says of them."""
-    said = run("make", "--no-print-directory", cwd=folder)
-    lines = [line.split(maxsplit=2) for line in said.splitlines()]
-    assert {line[0] for line in lines} == {"make"}
-    return {line[1]: line[2] for line in lines}
+    """Return the commands that ``make help`` and its further lists name, with what they say."""
+    return {name: words for screen in help_screens(folder) for name, words in screen.items()}
 
 
 def promised_targets(guide: str) -> set[str]:
@@ -234,6 +244,13 @@ def test_help_says_what_every_command_does() -> None:
     assert (
         set(make_help(ROOT)) == commands - {"help"} == make_targets(makefile()) - {"help", ".PHONY"}
     )
+
+
+def test_each_list_of_commands_fits_a_screen_and_names_a_command_once() -> None:
+    screens = help_screens(ROOT)
+    assert len(screens) == 3
+    assert max(map(len, screens)) <= 20
+    assert sum(map(len, screens)) == len(make_help(ROOT))
 
 
 def test_the_book_is_built_here_as_by_its_own_command() -> None:
