@@ -26,6 +26,7 @@ from _ext.chapter_head import LAUNCH_ROW
 from _ext.rebuild import rebuild_when_changed
 from book import reader_notebooks
 from book.files import atomic_write
+from book.first_cells import BRANCH, FOLDER
 from book.model import Book, BookError, book_in
 from book.plain_markdown import PlainError
 
@@ -95,9 +96,7 @@ def colab_address(repository: str, notebook: str) -> str:
     if parts.netloc != "github.com":
         return ""
     name = parts.path.strip("/")
-    return (
-        f"https://colab.research.google.com/github/{name}/blob/{reader_notebooks.BRANCH}/{notebook}"
-    )
+    return f"https://colab.research.google.com/github/{name}/blob/{BRANCH}/{notebook}"
 
 
 def buttons(
@@ -109,7 +108,7 @@ def buttons(
     elsewhere; from the landing page one starts with the first chapter.
     """
     name = f"{Path(notebook).name}.ipynb"
-    path = f"{reader_notebooks.FOLDER}/{name}"
+    path = f"{FOLDER}/{name}"
     found = []
     if repository:
         binder = binder_address(repository, branch, path)
@@ -199,7 +198,7 @@ def notebooks(book: Book, repository: str, kept: Path) -> dict[str, str]:
     around = surroundings(book, repository)
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     after = {}
-    for page in reader_notebooks.offered(book):
+    for page in book.notebooks:
         digest = hashlib.sha256(around + page.path.read_bytes()).hexdigest()
         after[page.path.name] = before.get(page.path.name, {})
         if after[page.path.name].get("digest") != digest:

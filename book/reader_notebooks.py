@@ -19,11 +19,9 @@ field for it and says so.
 
 from __future__ import annotations
 
-import ast
 import platform
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
@@ -34,8 +32,9 @@ if TYPE_CHECKING:
 
 from attnbook.exercises._exercise import wanted
 from book import stills
-from book.addresses import installation, site_address
+from book.addresses import site_address
 from book.digest import notebook_digests
+from book.first_cells import OPENING, first_cell
 from book.markdown import COMMENT, Block, blocks, titled
 from book.model import LABEL, Book, Page, figure_of, tags
 from book.normal_form import KERNEL, LANGUAGE
@@ -43,63 +42,9 @@ from book.numbers import Binding, Notebook, Passage
 from book.plain_markdown import Plain, capital, quoted
 from book.stubs import BEGIN, END, stub
 
-ROOT = Path(__file__).resolve().parent.parent
-
-FOLDER = "notebooks"
-PACKAGED = {"attnbook", "attnlib"}
-"""The packages that come by installing."""
-BRANCH = "colab"
-"""The branch on which the publishing workflow puts the book with these notebooks."""
-OPENING = """**Run all cells first** (JupyterLab: *Run, Run All Cells*; Colab: *Runtime, Run \
-all*; VS Code: *Run All*). Then change a number in a cell and run it again: below the cell you \
-read which numbers of the text no longer match. `notebook.changed()` lists them all, and \
-`notebook.restore()` brings back this notebook."""
-SETUP = """# @title Run this first: it fetches on Colab what the chapter computes with
-REPOSITORY = "{repository}"  # @param {{type:"string"}}
-
-import importlib.util
-import os
-import subprocess
-import sys
-from pathlib import Path
-
-if "google.colab" in sys.modules:
-    from google.colab import output
-
-    copy = Path("/content/book")
-    if not copy.exists():
-        if not REPOSITORY:
-            raise ValueError("REPOSITORY above is empty: put the book's address on GitHub there")
-        clone = ["git", "clone", "--quiet", "--depth=1", "--branch={branch}", REPOSITORY, copy]
-        if subprocess.run(clone).returncode:
-            raise ValueError(
-                f"REPOSITORY above is {{REPOSITORY}}: no book with a branch {branch} is there"
-            )
-    if importlib.util.find_spec("attnlib") is None:
-        install = [sys.executable, "-m", "pip", "install", "--quiet"]
-        subprocess.run([*install, "anywidget"], check=True)
-        subprocess.run([*install, "--no-deps", copy], check=True)
-        importlib.invalidate_caches()
-    os.chdir(copy / "{folder}")
-    output.enable_custom_widget_manager()  # for figures that move
-elif importlib.util.find_spec("attnlib") is None:
-    raise ModuleNotFoundError({missing!r})
-sys.path.insert(0, os.pardir)
-{needed}try:
-    from book.reader_session import follow
-except ModuleNotFoundError:
-    print("The numbers of the text are not compared: this takes a copy of the book's repository.")
-else:
-    notebook = follow("{name}")"""
-NEEDED = """if importlib.util.find_spec("{module}") is None:
-    raise ModuleNotFoundError(
-        "This page reads what only a copy of the book's repository has, the folder {module}: "
-        "clone it{where}, run `make lab` there, and open {folder}/{name}.ipynb."
-    )
-"""
 # Colab shows the form of such a cell in place of its code, which a click opens.
 CLOSED = {"cellView": "form", "jupyter": {"source_hidden": True}}
-KNOWN = {
+OF_KERNEL = {
     "codemirror_mode": {"name": "ipython", "version": 3},
     **LANGUAGE,
     "nbconvert_exporter": "python",
@@ -117,7 +62,7 @@ class ForReader(Plain):
     def __init__(self, book: Book, repository: str = "") -> None:
         super().__init__(book)
         self.repository = repository
-        self.held: dict[str, str] = {}
+        self.waiting: dict[str, str] = {}
         """The cells of the page that is written whose outputs wait for the answer to another."""
 
     def page(self, name: str, words: str = "") -> str:
@@ -159,48 +104,48 @@ class ForReader(Plain):
     def notebook(self, page: Page) -> NotebookNode:
         """Make the notebook of a chapter."""
         self.own = page
-        self.held = {}
+        self.waiting = {}
         cells = [
             v4.new_markdown_cell(OPENING, id="opening"),
             v4.new_code_cell(first_cell(page, self.repository), id="setup", metadata=CLOSED),
         ]
         cells += self.cells(page)
-        metadata = {"kernelspec": KERNEL, "language_info": KNOWN}
+        metadata = {"kernelspec": KERNEL, "language_info": OF_KERNEL}
         figures = [(cell.id, figure_of(cell)) for cell in page.cells]
         words = {name: figure.alternative for name, figure in figures if figure}
-        metadata |= {"numbers": self.bound(page), "held": self.held, "alternatives": words}
+        metadata |= {"numbers": self.bound(page), "held": self.waiting, "alternatives": words}
         return v4.new_notebook(cells=cells, metadata=metadata)
 
     def cells(self, page: Page) -> Iterator[NotebookNode]:
         """Make the cells of a chapter."""
         left = iter(page.cells)
-        told: list[str] | None = None  # of a prediction: what is closed above its result's text
-        asked = ""
+        above: list[str] | None = None  # of a prediction: what is closed above its result's text
+        prediction = ""
         for cell in left:
             if "solution-start" in kinds(cell):
                 yield from self.solution(cell, left)
             elif cell.cell_type == "markdown":
                 text = self.text(cell.source)
-                if told is not None:
-                    text = result(text, told)
-                    told = None
+                if above is not None:
+                    text = closed_result(text, above)
+                    above = None
                 if text:
                     yield v4.new_markdown_cell(text, id=cell.id)
             else:
-                shown = stills.outputs(cell, result=told is not None)
+                outputs = stills.outputs(cell, result=above is not None)
                 if "predict" in tags(cell):
-                    asked = cell.id
-                elif told is not None:
-                    self.held[cell.id] = asked
+                    prediction = cell.id
+                elif above is not None:
+                    self.waiting[cell.id] = prediction
                 yield v4.new_code_cell(
-                    cell.source, id=cell.id, metadata=folded(cell), outputs=shown
+                    cell.source, id=cell.id, metadata=folded(cell), outputs=outputs
                 )
                 caption = self.caption(cell)
-                if caption and told is None:
+                if caption and above is None:
                     yield v4.new_markdown_cell(caption, id=f"{cell.id}-caption")
                 elif caption:
-                    told = [*told, caption]
-                told = [] if "predict" in tags(cell) else told
+                    above = [*above, caption]
+                above = [] if "predict" in tags(cell) else above
 
     def caption(self, cell: NotebookNode) -> str:
         """Return the caption of a cell's figure with its number, or nothing."""
@@ -212,24 +157,24 @@ class ForReader(Plain):
 
     def solution(self, first: NotebookNode, left: Iterator[NotebookNode]) -> Iterator[NotebookNode]:
         """Make the cells of a solution: what the reader fills in, and closed, what is right."""
-        parts = [self.text(first.source)]
+        texts = [self.text(first.source)]
         (name,) = (b.title for b in blocks(first.source) if b.kind == "solution-start")
         phrases = wanted(name.removeprefix(LABEL))
         for cell in left:
             if cell.cell_type == "markdown":
-                parts.append(self.text(cell.source))
+                texts.append(self.text(cell.source))
                 if "solution-end" in kinds(cell):
                     break
                 continue
             if "answer" in tags(cell):
                 yield v4.new_code_cell(stub(cell.source, phrases), id=cell.id)
             if "remove-cell" not in tags(cell):
-                parts.append(f"```python\n{shown(cell.source)}\n```")
-        yield v4.new_markdown_cell(closed("Solution", *parts), id=first.id)
+                texts.append(f"```python\n{without_marks(cell.source)}\n```")
+        yield v4.new_markdown_cell(closed("Solution", *texts), id=first.id)
 
     def bound(self, page: Page) -> dict[str, list[dict[str, Any]]]:
         """Return what is bound to numbers of the text, by the cell after which it is computed."""
-        found: dict[str, list[dict[str, Any]]] = {}
+        entries: dict[str, list[dict[str, Any]]] = {}
         solving = False
         notebook = Notebook(page.notebook)
         for passage in notebook.passages:
@@ -239,8 +184,8 @@ class ForReader(Plain):
             if passage.position < 0 or solving:
                 continue
             for binding, entry in self.entries(passage):
-                found.setdefault(page.cells[binding.moment].id, []).append(entry)
-        return found
+                entries.setdefault(page.cells[binding.moment].id, []).append(entry)
+        return entries
 
     def entries(self, passage: Passage) -> Iterator[tuple[Binding, dict[str, Any]]]:
         """Yield what is bound in a passage: an expression, numbers and the words around them."""
@@ -260,32 +205,6 @@ class ForReader(Plain):
             waiting = []
 
 
-def first_cell(page: Page, repository: str) -> str:
-    """Return the cell that fetches what the others take, or says how to get it."""
-    where = "" if repository else " in a copy of the book's repository"
-    place = {"folder": FOLDER, "name": page.stem}
-    cloned = f" from {repository}" if repository else ""
-    return SETUP.format(
-        repository=repository,
-        branch=BRANCH,
-        missing=f"attnlib is not installed here. Run{where}: {installation(repository)}",
-        needed="".join(
-            NEEDED.format(module=name, where=cloned, **place) for name in unpackaged(page)
-        ),
-        **place,
-    )
-
-
-def unpackaged(page: Page) -> list[str]:
-    """List the packages of the repository that a page imports and `attnlib` does not bring."""
-    trees = [ast.parse(cell.source) for cell in page.cells if cell.cell_type == "code"]
-    imports = [node for tree in trees for node in ast.walk(tree)]
-    names = {node.module for node in imports if isinstance(node, ast.ImportFrom)}
-    names |= {a.name for node in imports if isinstance(node, ast.Import) for a in node.names}
-    roots = {str(name).partition(".")[0] for name in names} - PACKAGED
-    return sorted(root for root in roots if (ROOT / root / "__init__.py").is_file())
-
-
 def kinds(cell: NotebookNode) -> set[str]:
     """Return the kinds of blocks in a cell."""
     if cell.cell_type != "markdown":
@@ -293,12 +212,12 @@ def kinds(cell: NotebookNode) -> set[str]:
     return {block.kind for block in blocks(cell.source)}
 
 
-def result(text: str, above: list[str]) -> str:
+def closed_result(text: str, above: list[str]) -> str:
     r"""Close the text below a prediction, up to the next heading.
 
     Examples
     --------
-    >>> print(result("It is 4.\n\n## On", []))
+    >>> print(closed_result("It is 4.\n\n## On", []))
     <details><summary><b>What comes out</b></summary>
     <BLANKLINE>
     It is 4.
@@ -319,7 +238,7 @@ def closed(title: str, *parts: str) -> str:
     return f"<details><summary><b>{title}</b></summary>\n\n{body}\n\n</details>"
 
 
-def shown(source: str) -> str:
+def without_marks(source: str) -> str:
     """Return the code of a solution without the lines that mark it."""
     lines = source.splitlines()
     return "\n".join(line for line in lines if line not in {BEGIN, END}).strip()
@@ -348,22 +267,17 @@ def around(before: str, after: str) -> str:
     return f"“{start}{end}”"
 
 
-def offered(book: Book) -> list[Page]:
-    """List the pages that have a notebook."""
-    return book.notebooks
-
-
 def notebooks(
     book: Book, repository: str = "", pages: Iterable[Page] | None = None
 ) -> dict[str, str]:
     """Return the text of each notebook, or of those of some pages, by the name of its file."""
-    return ForReader(book, repository).notebooks(offered(book) if pages is None else pages)
+    return ForReader(book, repository).notebooks(book.notebooks if pages is None else pages)
 
 
 def with_plots(book: Book, made: dict[str, str]) -> dict[str, str]:
     """Return the texts of notebooks with the plots that the last build has drawn."""
     drawn = dict(made)
-    pages = {page.path: page for page in offered(book) if page.path.name in made}
+    pages = {page.path: page for page in book.notebooks if page.path.name in made}
     for path, digest in notebook_digests(pages, book.root).items():
         page = pages[path]
         if pictures := stills.computed(page, digest, book.root):

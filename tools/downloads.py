@@ -1,6 +1,6 @@
 """Put the whole book into one file, and links to the files of the whole book on the site.
 
-python tools/downloads.py        packs _build/html into _build/why-attention-divides.zip
+``python tools/downloads.py`` packs ``_build/html`` into ``_build/why-attention-divides.zip``.
 """
 
 from __future__ import annotations

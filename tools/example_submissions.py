@@ -1,6 +1,6 @@
 """Write the worked example of grading: the roster and what its invented students hand in.
 
-python tools/example_submissions.py            writes grading/example
+``python tools/example_submissions.py`` writes ``grading/example``.
 """
 
 from __future__ import annotations

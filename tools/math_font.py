@@ -25,11 +25,9 @@ FONT = FOLDER / "book-maths.woff2"
 # The license asks that changed versions have a name of their own.
 NAME = "Book Maths"
 VERSION = "Version 1.959; cut down to the formulas of one book"
-COPYRIGHT, FAMILY, STYLE, UNIQUE, FULL, VERSION_ID, POSTSCRIPT, LICENSE, LICENSE_URL = (
-    *range(7),
-    13,
-    14,
-)
+# Numbers of a font's names, as OpenType has them.
+COPYRIGHT, FAMILY, STYLE, UNIQUE, FULL, VERSION_ID, POSTSCRIPT = range(7)
+LICENSE, LICENSE_URL = 13, 14
 KEPT_NAMES = [COPYRIGHT, LICENSE, LICENSE_URL]
 
 # A browser shows an <mi> of one letter in italics: it asks the font for the letter's other

@@ -1,6 +1,8 @@
 """Print the built site as two PDFs with a title page, contents and bookmarks.
 
-python tools/pdf.py        makes them from _build/html, beside it
+``python tools/pdf.py`` makes them from ``_build/html``, beside it. ``why-attention-divides.pdf`` is
+the book. The reference of functions, a third of all pages, is another, so that you need not print
+it with the book. Both are put on the site too, whose pages then link them.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from _ext.downloads import PDF, REFERENCE, SITE, link, sized  # noqa: E402
-from book import model as book_model  # noqa: E402
-from book.pdf.printing import is_reference, make, pages  # noqa: E402
+from book.model import Book  # noqa: E402
+from book.pdf.merging import is_reference, pages  # noqa: E402
+from book.pdf.printing import make  # noqa: E402
 from tools.chromium import find_chromium  # noqa: E402
 
 
@@ -33,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write("the PDF needs a Chromium or Chrome, and none was found\n")
         return 1
     is_root = sys.platform != "win32" and os.geteuid() == 0
-    chapters = list(pages(book_model.Book(ROOT)))
+    chapters = list(pages(Book(ROOT)))
     parts = {
         PDF: ("", [chapter for chapter in chapters if not is_reference(chapter)]),
         REFERENCE: ("reference", [chapter for chapter in chapters if is_reference(chapter)]),

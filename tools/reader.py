@@ -18,9 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from book.addresses import configured, repository_address  # noqa: E402
+from book.first_cells import FOLDER  # noqa: E402
 from book.model import Book  # noqa: E402
 from book.plain_markdown import PlainError  # noqa: E402
-from book.reader_notebooks import FOLDER, notebooks, with_plots  # noqa: E402
+from book.reader_notebooks import notebooks, with_plots  # noqa: E402
 from book.reader_session import ORIGINAL  # noqa: E402
 
 

@@ -20,8 +20,8 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from book import first_cells, repository
 from book import reader_notebooks as reader
-from book import repository
 from tests.book.notebooks import BOOK, ROOT
 from tests.conftest import Once
 from tests.programs import install
@@ -55,10 +55,10 @@ def install_as_told(folder: Path) -> str:
     source, pins = copied(folder / "source"), ["-c", str(ROOT / "requirements.txt")]
     # a kernel runs the notebook that says what to install
     python = Path(install(*pins, "ipykernel")(folder), "python")
-    (page,) = [page for page in reader.offered(BOOK) if page.stem == "01_puzzle"]
+    (page,) = [page for page in BOOK.notebooks if page.stem == "01_puzzle"]
     empty = folder / "empty"
     empty.mkdir()
-    (empty / "cell.py").write_text(reader.first_cell(page, ADDRESS), encoding="utf-8")
+    (empty / "cell.py").write_text(first_cells.first_cell(page, ADDRESS), encoding="utf-8")
     refused = subprocess.run([python, "-I", "cell.py"], cwd=empty, capture_output=True, text=True)
     told = COMMAND.search(refused.stderr.splitlines()[-1])
     assert told, refused.stderr
@@ -86,7 +86,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path, python: str) -> None:
 
 
 @pytest.mark.proof("downloads")
-@pytest.mark.parametrize("name", [page.path.name for page in reader.offered(BOOK)])
+@pytest.mark.parametrize("name", [page.path.name for page in BOOK.notebooks])
 def test_a_download_runs_in_an_empty_folder_or_says_what_it_takes(
     name: str, tmp_path: Path, once: Once
 ) -> None:

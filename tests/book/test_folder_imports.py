@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
@@ -33,6 +35,40 @@ def test_the_folders_import_one_another_as_drawn() -> None:
     assert imports.differences() == []
     # whatever is drawn, the mathematics knows nothing of the book
     assert [other for folder, other in imports.real() if folder == "attnlib"] == []
+
+
+def module_file(name: str) -> str:
+    """Return the file of a module of the repository, or nothing."""
+    stem = name.replace(".", "/")
+    files = (f"{stem}.py", f"{stem}/__init__.py")
+    return next((file for file in files if (ROOT / file).is_file()), "")
+
+
+def named_modules(path: Path) -> set[str]:
+    """Return the files of the repository that a file's import statements name."""
+    named = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            modules = (module_file(f"{node.module}.{alias.name}") for alias in node.names)
+            named |= {file or module_file(str(node.module)) for file in modules}
+        elif isinstance(node, ast.Import):
+            named |= {module_file(alias.name) for alias in node.names}
+    return named - {""}
+
+
+@pytest.mark.parametrize("folder", ["_ext", "attnbook", "attnlib", "book", "grading", "tools"])
+def test_no_module_imports_itself_by_way_of_others(folder: str) -> None:
+    paths = (ROOT / folder).rglob("*.py")
+    imported = {path.relative_to(ROOT).as_posix(): named_modules(path) for path in paths}
+    assert any(imported.values())
+    TopologicalSorter(imported).prepare()  # which names a circle
+
+
+def test_no_folder_imports_itself_by_way_of_others() -> None:
+    drawn: dict[str, set[str]] = {}
+    for folder, other in imports.real():
+        drawn.setdefault(folder, set()).add(other)
+    assert [*TopologicalSorter(drawn).static_order()][-1] == "tests"
 
 
 def closure(lines: list[str]) -> set[str]:

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from book.reader_notebooks import FOLDER
+from book.first_cells import FOLDER
 from book.reader_session import HELD, ORIGINAL
 from tests.book.binder import Home
 from tests.book.jupyterlab import Lab, serving

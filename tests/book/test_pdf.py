@@ -16,8 +16,8 @@ from bs4 import BeautifulSoup
 from pypdf import PdfReader
 
 from book.model import DEEPER
-from book.pdf import printing as pdf
-from book.pdf.printing import Chapter, Merger, contents, pages
+from book.pdf import merging, printing
+from book.pdf.merging import Chapter, Merger, contents, pages
 from tests.book.notebooks import BOOK, PAGES, ROOT
 from tests.conftest import Once
 from tests.programs import install
@@ -112,14 +112,14 @@ def test_the_pdf_has_the_pages_of_the_book() -> None:
 
 
 def test_the_reference_is_a_part_by_itself() -> None:
-    found = [page.name for page in pages(BOOK) if pdf.is_reference(page)]
+    found = [page.name for page in pages(BOOK) if merging.is_reference(page)]
     assert found[0] == "chapters/reference"
     assert "chapters/reference/softmax" in found
     assert "chapters/references" not in found
 
 
 def test_pages_become_one_whose_links_stay_inside(sample: Path) -> None:
-    book = Merger(sample, SAMPLE).book()
+    book = Merger(sample, SAMPLE).merge()
     page = BeautifulSoup("".join(book.articles), "html.parser")
     leads = {link.get_text(): link.get("href") for link in page.find_all("a")}
     assert leads == {
@@ -170,7 +170,7 @@ def test_numbers_bookmarks_and_links_of_the_pdf_are_right(
     sample: Path, browser: Browser, tmp_path: Path
 ) -> None:
     target = tmp_path / "book.pdf"
-    pdf.make(browser, sample, SAMPLE, target)
+    printing.make(browser, sample, SAMPLE, target)
     data = target.read_bytes()
     assert b"/ObjStm" in data, "most objects are in compressed streams"
     assert b"/StructElem" not in data, "the tags, of which there are most, as well"
@@ -249,7 +249,7 @@ def tags_of(node: Any) -> Iterator[Any]:
 def test_screen_readers_are_told_what_the_standard_asks_for(
     sample: Path, browser: Browser, tmp_path: Path
 ) -> None:
-    pdf.make(browser, sample, SAMPLE, tmp_path / "book.pdf", "sample")
+    printing.make(browser, sample, SAMPLE, tmp_path / "book.pdf", "sample")
     with pikepdf.open(tmp_path / "book.pdf") as made:
         told = made.open_metadata()
         assert told["dc:title"] == str(made.docinfo["/Title"])
@@ -294,8 +294,8 @@ def test_a_checker_of_accessible_pdfs_has_nothing_to_say(
     site: Path, browser: Browser, once: Once, tmp_path: Path, part: str
 ) -> None:
     checker = Path(once("outloud", install(CHECKER)), "outloud")
-    chosen = [page for page in pages(BOOK) if pdf.is_reference(page) == bool(part)]
-    pdf.make(browser, site, chosen, tmp_path / "book.pdf", part)
+    chosen = [page for page in pages(BOOK) if merging.is_reference(page) == bool(part)]
+    printing.make(browser, site, chosen, tmp_path / "book.pdf", part)
     command = [checker, "book.pdf", "--json", "said.json", "--quiet"]
     subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
     said = json.loads((tmp_path / "said.json").read_text(encoding="utf-8"))
@@ -308,7 +308,7 @@ def test_a_checker_of_accessible_pdfs_has_nothing_to_say(
 @pytest.mark.proof("pdf")
 def test_a_chapter_of_the_site_fits_on_paper(site: Path, browser: Browser, tmp_path: Path) -> None:
     chapters = [Chapter("chapters/01_puzzle"), Chapter("chapters/summary")]
-    markup = pdf.whole(Merger(site, chapters).book(), "", "Title", {})
+    markup = merging.one_page(Merger(site, chapters).merge(), "", "Title", {})
     (tmp_path / "book.html").write_text(markup, encoding="utf-8")
     width = 658  # of A4 less its margins, in pixels
     page = browser.new_page(
@@ -365,7 +365,7 @@ def test_a_chapter_of_the_site_fits_on_paper(site: Path, browser: Browser, tmp_p
 
 
 def test_contents_without_numbers_are_ready_for_them() -> None:
-    made = contents([pdf.Entry("Part", "a", 0), pdf.Entry("A & B", "a", 1)], {"a": 12})
+    made = contents([merging.Entry("Part", "a", 0), merging.Entry("A & B", "a", 1)], {"a": 12})
     page = BeautifulSoup(made, "html.parser")
     assert [line.get_text() for line in page.select("li")] == ["Part", "A & B12"]
     assert [link["href"] for link in page.select("a")] == ["#a", "#a"]

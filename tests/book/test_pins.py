@@ -97,7 +97,7 @@ def make_targets(makefile: str) -> set[str]:
 
 
 def help_screens(folder: Path) -> list[dict[str, str]]:
-    """Return what ``make help`` lists in a folder with its words, and then each list that it names."""
+    """Return the commands of ``make help`` in a folder with its words, and each list it names."""
     screens: list[dict[str, str]] = []
     waiting = ["help"]
     while waiting:

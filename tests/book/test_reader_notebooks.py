@@ -25,8 +25,8 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from attnbook.exercises._exercise import wanted
+from book import first_cells, stills
 from book import reader_notebooks as reader
-from book import stills
 from book.markdown import COMMENT
 from book.model import Book
 from book.plain_markdown import PlainError
@@ -230,7 +230,7 @@ def colab_runtime(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def first_cell(repository: str, stem: str = "01_puzzle") -> str:
-    return reader.first_cell(BOOK.page(stem), repository)
+    return first_cells.first_cell(BOOK.page(stem), repository)
 
 
 def test_on_colab_the_first_cell_fetches_the_book_once(colab_runtime: SimpleNamespace) -> None:
@@ -281,7 +281,7 @@ def test_elsewhere_the_first_cell_does_nothing_or_says_what_is_missing(
 
 def test_a_page_that_needs_more_than_the_package_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all pages, those that import from the repository what no package has."""
-    needing = {page.stem for page in reader.offered(BOOK) if reader.unpackaged(page)}
+    needing = {page.stem for page in BOOK.notebooks if first_cells.unpackaged(page)}
     assert needing == {"benchmarks"}
     monkeypatch.setattr(sys, "path", [*sys.path])
     found = importlib.util.find_spec
