@@ -383,7 +383,11 @@ def render_signature(
     _arguments: str | None,
     _returns: str | None,
 ) -> tuple[str, str | None] | None:
-    """Show types by the names that the source gives them, not by what these mean."""
+    """Show types by the names that the source gives them, not by what these mean.
+
+    Left to itself, autodoc shows ``(*args: Any, **kwargs: Any)`` for a figure, whose class
+    traitlets alters, and ``<factory>`` where a dataclass makes its default.
+    """
     if what in {"function", "class", "method"} and is_ours(name):
         return signature_text(member)
     return None
