@@ -38,7 +38,7 @@ def chapters(app: Sphinx) -> dict[str, Page]:
     return {page.name: page for page in book_in(Path(app.srcdir)).chapters}
 
 
-def told(app: Sphinx) -> Path:
+def list_file(app: Sphinx) -> Path:
     """Return the file that holds what lists of chapters say."""
     return Path(app.doctreedir) / "chapters.txt"
 
@@ -55,7 +55,7 @@ def note_chapters(app: Sphinx) -> None:
         )
         for page in chapters(app).values()
     ]
-    path, text = told(app), repr(listed)
+    path, text = list_file(app), repr(listed)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         atomic_write(path, text)
 
@@ -148,7 +148,7 @@ class ChapterList(SphinxDirective):
         """Return the list in a box."""
         box = nodes.container(classes=[self.kind])
         listed = list(chapters(self.env.app).values())
-        self.env.note_dependency(str(told(self.env.app)))
+        self.env.note_dependency(str(list_file(self.env.app)))
         source = self.env.doc2path(self.env.docname)
         core = sum(p.core_minutes for p in listed if p.core_minutes < p.minutes)
         whole = sum(p.minutes for p in listed) / 60

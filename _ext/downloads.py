@@ -45,54 +45,55 @@ NOTEBOOK = re.compile(r'(<a href=")(?P<address>[^"]+\.ipynb)(" download="[^"]+">
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def sized(count: int) -> str:
+def size_in_words(count: int) -> str:
     """Return a number of bytes in words.
 
     Examples
     --------
-    >>> sized(4_812_345), sized(30_000)
+    >>> size_in_words(4_812_345), size_in_words(30_000)
     ('4.8 MB', '0.1 MB')
     """
     return f"{max(count / 1e6, 0.1):.1f} MB"
 
 
-def linked(page: str, root: str, files: dict[str, int]) -> str:
+def with_links(page: str, root: str, files: dict[str, int]) -> str:
     """Return a page that links those files of the whole book that exist, given by their sizes.
 
     Examples
     --------
-    >>> linked('<nav class="launch-buttons" hidden><ul></ul></nav>', "../", {PDF: 2_000_000})[:56]
+    >>> line = '<nav class="launch-buttons" hidden><ul></ul></nav>'
+    >>> with_links(line, "../", {PDF: 2_000_000})[:56]
     '<nav class="launch-buttons"><ul><li class="whole"><a hre'
     """
 
-    def filled(line: re.Match[str]) -> str:
+    def fill_line(line: re.Match[str]) -> str:
         opening, _hidden, between, items, end = line.groups()
         items = WHOLE.sub("", items)
         for name, words in KINDS.items():
             if name in files:
                 saved = " download" if name == ARCHIVE else ""  # a PDF opens in the browser
                 link = f'<a href="{root}{html.escape(name)}"{saved}>{words}</a>'
-                items += f'<li class="whole">{link} ({sized(files[name])})</li>'
+                items += f'<li class="whole">{link} ({size_in_words(files[name])})</li>'
         return f"{opening}{'' if items else ' hidden'}{between}{items}{end}"
 
-    return LINE.sub(filled, page, count=1)
+    return LINE.sub(fill_line, page, count=1)
 
 
-def cited(page: str, files: dict[str, int]) -> str:
+def with_citation(page: str, files: dict[str, int]) -> str:
     """Return the first page with the address of the PDF, for what collects citations.
 
     Examples
     --------
     >>> page = '<meta name="citation_public_url" content="https://example.org/" />'
-    >>> cited(page, {PDF: 2_000_000}).removeprefix(page).strip()
+    >>> with_citation(page, {PDF: 2_000_000}).removeprefix(page).strip()
     '<meta name="citation_pdf_url" content="https://example.org/why-attention-divides.pdf" />'
     """
 
-    def named(own: re.Match[str]) -> str:
+    def add_address(own: re.Match[str]) -> str:
         address = f'\n  <meta name="citation_pdf_url" content="{own["address"]}{PDF}" />'
         return own["tag"] + (address if PDF in files else "")
 
-    return OWN_ADDRESS.sub(named, page, count=1)
+    return OWN_ADDRESS.sub(add_address, page, count=1)
 
 
 def link(site: Path, names: set[str] | frozenset[str] = frozenset(KINDS)) -> None:
@@ -101,25 +102,25 @@ def link(site: Path, names: set[str] | frozenset[str] = frozenset(KINDS)) -> Non
     for path in sorted(site.rglob("*.html")):
         page = path.read_text(encoding="utf-8")
         root = "../" * (len(path.relative_to(site).parts) - 1)
-        made = linked(page, root, files)
+        written = with_links(page, root, files)
         if path == site / "index.html":
-            made = cited(made, files)
-        if made != page:
-            path.write_text(made, encoding="utf-8")
+            written = with_citation(written, files)
+        if written != page:
+            path.write_text(written, encoding="utf-8")
     offline.update(site)
 
 
 def with_notebook(page: str, folder: Path) -> str:
     """Return a page of a folder that holds the notebook which it offers, in the link."""
 
-    def held(link: re.Match[str]) -> str:
+    def embed(link: re.Match[str]) -> str:
         path = folder / link["address"]
         if urlsplit(link["address"]).scheme or not path.is_file():
             return link[0]
         data = b64encode(path.read_bytes()).decode("ascii")
         return f"{link[1]}data:application/x-ipynb+json;base64,{data}{link[3]}"
 
-    return NOTEBOOK.sub(held, page)
+    return NOTEBOOK.sub(embed, page)
 
 
 def pack(site: Path, archive: Path) -> int:

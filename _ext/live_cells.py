@@ -21,7 +21,7 @@ from _ext.rebuild import rebuild_when_changed
 from attnbook.exercises._exercise import exercises, wanted
 from book import stubs
 from book.files import atomic_write
-from book.live_python import PACKED, own
+from book.live_python import PACKED, own_files
 from book.model import Page, book_in
 from book.stubs import stub, with_imports
 
@@ -140,7 +140,7 @@ def bring_python(app: Sphinx, error: Exception | None) -> None:
     folder.mkdir(exist_ok=True)
     for path in (*PACKED.glob("*.zip"), *PACKED.glob("*.wasm")):
         shutil.copy2(path, folder)
-    for name, content in own().items():
+    for name, content in own_files().items():
         atomic_write(folder / name, content)
     for page in book_in(Path(app.srcdir)).notebooks:
         script = folder / "cells" / f"{page.stem}.js"

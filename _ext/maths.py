@@ -64,8 +64,10 @@ PART = 24
 
 # What belongs to the formula before it.
 AFTER = re.compile(r"[,.;:!?)\]’”]+")
-BROKEN, END = '<math class="breaks" ', "</mrow></math>"
-"""How a formula that may break begins and ends."""
+BROKEN = '<math class="breaks" '
+"""How a formula begins that may break."""
+END = "</mrow></math>"
+"""How such a formula ends."""
 
 # Plain text for what a title says with a formula.
 _BELOW = str.maketrans("0123456789aeijkmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₒₚᵣₛₜᵤᵥₓ")

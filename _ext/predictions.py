@@ -27,13 +27,13 @@ class Answering(nodes.General, nodes.Element):
     """What answers a question."""
 
 
-def begin(writer: HTML5Translator, node: Answering) -> None:
+def begin_fold(writer: HTML5Translator, node: Answering) -> None:
     """Write the beginning of a fold."""
     writer.body.append(writer.starttag(node, "details", CLASS="answering"))
     writer.body.append(f"<summary>{CLOSED}</summary>\n")
 
 
-def end(writer: HTML5Translator, _node: Answering) -> None:
+def end_fold(writer: HTML5Translator, _node: Answering) -> None:
     """Write its end."""
     writer.body.append("</details>\n")
 
@@ -77,17 +77,17 @@ def fold(box: nodes.Element) -> None:
     # the first words about it tell the answer as well, and so do the tables on either side of them
     takes_tables(current, following)
     if following and isinstance(following[0], nodes.paragraph):
-        current += taken(following.pop(0))
+        current += detach(following.pop(0))
         takes_tables(current, following)
 
 
 def takes_tables(answering: Answering, following: list[nodes.Node]) -> None:
     """Move the tables that come next into a fold."""
     while following and isinstance(following[0], nodes.table):
-        answering += taken(following.pop(0))
+        answering += detach(following.pop(0))
 
 
-def taken(node: nodes.Element) -> nodes.Element:
+def detach(node: nodes.Element) -> nodes.Element:
     """Take a node out of its place."""
     node.parent.remove(node)
     return node
@@ -102,7 +102,7 @@ def prepare(_app: Sphinx, document: nodes.document) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
-    app.add_node(Answering, html=(begin, end))
+    app.add_node(Answering, html=(begin_fold, end_fold))
     rebuild_when_changed(app, "env", __file__)
     app.connect("doctree-read", prepare)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -44,7 +44,7 @@ def imported(source: str) -> Iterator[str]:
 
 
 @cache
-def real(root: Path = ROOT) -> set[tuple[str, str]]:
+def find_imports(root: Path = ROOT) -> set[tuple[str, str]]:
     """Return which folder imports which; notebooks beside the chapters count as chapters."""
     names = [
         name
@@ -62,25 +62,25 @@ def real(root: Path = ROOT) -> set[tuple[str, str]]:
     }
 
 
-def drawn(text: str) -> set[tuple[str, str]]:
+def read_picture(text: str) -> set[tuple[str, str]]:
     r"""Return the arrows of a picture.
 
     Examples
     --------
-    >>> sorted(drawn("a  → b c  words\nb  words"))
+    >>> sorted(read_picture("a  → b c  words\nb  words"))
     [('a', 'b'), ('a', 'c')]
     """
     return {
-        (found["folder"], other)
-        for found in ARROW.finditer(text)
-        for other in found["imports"].split()
+        (arrow["folder"], other)
+        for arrow in ARROW.finditer(text)
+        for other in arrow["imports"].split()
     }
 
 
 def differences(root: Path = ROOT) -> list[str]:
     """Name the imports that the picture lacks, and the arrows that stand for none."""
-    there = real(root)
-    picture = drawn((root / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    return [f"{a} imports {b}, which is not drawn" for a, b in sorted(there - picture)] + [
-        f"{a} → {b} is drawn and not imported" for a, b in sorted(picture - there)
+    imports = find_imports(root)
+    picture = read_picture((root / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    return [f"{a} imports {b}, which is not drawn" for a, b in sorted(imports - picture)] + [
+        f"{a} → {b} is drawn and not imported" for a, b in sorted(picture - imports)
     ]

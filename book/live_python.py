@@ -24,7 +24,7 @@ def pack(files: Iterable[tuple[str, bytes]]) -> bytes:
     return archive.getvalue()
 
 
-def own(packed: Path = PACKED) -> dict[str, bytes]:
+def own_files(packed: Path = PACKED) -> dict[str, bytes]:
     """Return what the book adds to a folder with Python: its packages, the worker, the editor."""
     paths = [path for name in ("attnlib", "attnbook") for path in (ROOT / name).rglob("*.py")]
     tables = (ROOT / "data").glob("*.json")

@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SECONDS = {"word": 1 / 3, "line of code": 5, "formula": 30, "prediction": 120}
 """How long readers take: 180 words a minute, and for what is on a line of its own."""
 UNSEEN = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
+# Sections of the second level that do not belong to the core of a chapter.
 EXERCISES, DEEPER = "Exercises", "Deeper"
-"""Sections of the second level: neither belongs to the core of a chapter."""
 LABEL = "ex-"
 CONTRACT = re.compile(r"^- \*\*(?P<what>[^*]+)\*\* (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from nbval.plugin import IPyNbCell
 
-from book.numbers import Binding, Notebook, outcome, problems
+from book.numbers import Binding, Notebook, evaluated_text, problems
 
 if TYPE_CHECKING:
     from nbval.plugin import IPyNbFile
@@ -30,7 +30,7 @@ def evaluate(page: IPyNbFile, bindings: list[Binding]) -> dict[Binding, str]:
     while reply["parent_header"].get("msg_id") != sent:
         reply = client.get_shell_msg(timeout=60)
     answers = reply["content"]["user_expressions"]
-    return {binding: outcome(answers[str(i)]) for i, binding in enumerate(bindings)}
+    return {binding: evaluated_text(answers[str(i)]) for i, binding in enumerate(bindings)}
 
 
 @pytest.hookimpl(wrapper=True)

@@ -113,7 +113,7 @@ class Problem:
         return f"{self.where}: {self.message}"
 
 
-def held(metadata: Any, path: Iterable[str]) -> Any:
+def value_at(metadata: Any, path: Iterable[str]) -> Any:
     """Return what metadata hold at the end of a path, or nothing."""
     for key in path:
         metadata = metadata.get(key, {})
@@ -210,7 +210,7 @@ class Notebook:
                     yield self._titled(f"{where}, {key}", text, bound.get(key), position)
         bound = self.notebook.metadata.get("numbers", {})
         for key, path in PAGE_TEXTS.items():
-            if text := held(self.notebook.metadata, path):
+            if text := value_at(self.notebook.metadata, path):
                 yield self._titled(key, text, bound.get(key), self.before(len(self.cells)))
 
     def with_text(self, passage: Passage, text: str) -> Passage:
@@ -369,7 +369,7 @@ def listed_phrases(name: str) -> list[str]:
     return [line.removeprefix(f"{name}: ") for line in lines if line.startswith(f"{name}: ")]
 
 
-def outcome(reply: Mapping[str, Any]) -> str:
+def evaluated_text(reply: Mapping[str, Any]) -> str:
     """Return what the kernel answered to one expression."""
     if reply.get("status") != "ok":
         return f"!{reply.get('ename')}: {reply.get('evalue')}"
@@ -390,12 +390,14 @@ class Client(NotebookClient):
         """Run a cell, then what waits for it."""
         done = await super().async_execute_cell(cell, cell_index, *args, **options)
         bindings = self.schedule.get(cell_index, [])
-        asked = {str(i): binding.expression for i, binding in enumerate(bindings)}
-        if asked:
-            sent = self.kc.execute("", silent=True, store_history=False, user_expressions=asked)
-            answers = (await self._reply_to(sent))["user_expressions"]
+        expressions = {str(i): binding.expression for i, binding in enumerate(bindings)}
+        if expressions:
+            message = self.kc.execute(
+                "", silent=True, store_history=False, user_expressions=expressions
+            )
+            answers = (await self._reply_to(message))["user_expressions"]
             for i, binding in enumerate(bindings):
-                self.values[binding] = outcome(answers[str(i)])
+                self.values[binding] = evaluated_text(answers[str(i)])
         return done
 
     async def _reply_to(self, sent: str) -> dict[str, Any]:
@@ -443,7 +445,7 @@ def replace_text(notebook: NotebookNode, where: str, text: str) -> None:
     place, _, key = where.partition(", ")
     if place in PAGE_TEXTS:
         *path, last = PAGE_TEXTS[place]
-        held(notebook.metadata, path)[last] = text
+        value_at(notebook.metadata, path)[last] = text
         return
     cell = notebook.cells[int(place.split()[1]) - 1]
     if key:
@@ -452,20 +454,20 @@ def replace_text(notebook: NotebookNode, where: str, text: str) -> None:
         cell.source = text
 
 
-def settle(notebook: NotebookNode, values: Values) -> list[str]:
+def rewrite_numerals(notebook: NotebookNode, values: Values) -> list[str]:
     """Rewrite what moved in a notebook, in place, and return old and new, a line each."""
-    said = []
+    moves = []
     for passage in Notebook(notebook).passages:
-        found = [problem for problem in compare(passage, values) if problem.numeral]
-        if not found:
+        moved = [problem for problem in compare(passage, values) if problem.numeral]
+        if not moved:
             continue
-        said += [
+        moves += [
             f"{p.where}: {p.numeral.text} → {written_as(p.numeral, p.computed)} in "
             f"«{sentence(passage.text, p.numeral.start, p.numeral.end)}»"
-            for p in found
+            for p in moved
         ]
-        replace_text(notebook, passage.where, rewritten(passage.text, found))
-    return said
+        replace_text(notebook, passage.where, rewritten(passage.text, moved))
+    return moves
 
 
 def record(notebook: NotebookNode, digest: str, root: Path) -> Path:
@@ -497,23 +499,23 @@ def computed(path: Path, root: Path) -> dict[Binding, str]:
     }
 
 
-def look(path: Path, check: bool) -> list[str]:
+def run_notebook(path: Path, check: bool) -> list[str]:
     """Run one notebook; rewrite its numerals and outputs, or only say what is wrong."""
     notebook = nbformat.read(path, as_version=4)
     try:
         values = run(notebook, path.parent)
     except (CellExecutionError, CellTimeoutError, DeadKernelError, ValueError) as error:
         return [f"{path}: {error}"]
-    said = [] if check else settle(notebook, values)
-    for line in said:
+    moves = [] if check else rewrite_numerals(notebook, values)
+    for line in moves:
         sys.stdout.write(f"{path.name}, {line}\n")
     if not check:
         nbformat.write(normalized(notebook, path.stem), path)
     page = Notebook(notebook)
     wrong = [*problems(page, values), *loose_words(page, listed_phrases(path.stem))]
-    found = [f"{path.name}, {problem}" for problem in wrong]
-    sys.stdout.write(f"{path.name}: {len(values)} expressions evaluated, {len(found)} problems\n")
-    return found
+    lines = [f"{path.name}, {problem}" for problem in wrong]
+    sys.stdout.write(f"{path.name}: {len(values)} expressions evaluated, {len(lines)} problems\n")
+    return lines
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
@@ -526,10 +528,10 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     options = parser.parse_args(arguments)
     paths = options.paths or book_notebooks(root)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        looks = pool.map(lambda path: look(path, options.check), paths)
-        found = [line for lines in looks for line in lines]
-    sys.stderr.writelines(f"{line}\n" for line in found)
-    return int(bool(found))
+        runs = pool.map(lambda path: run_notebook(path, options.check), paths)
+        wrong = [line for lines in runs for line in lines]
+    sys.stderr.writelines(f"{line}\n" for line in wrong)
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

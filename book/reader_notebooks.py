@@ -280,7 +280,7 @@ def with_plots(book: Book, made: dict[str, str]) -> dict[str, str]:
     pages = {page.path: page for page in book.notebooks if page.path.name in made}
     for path, digest in notebook_digests(pages, book.root).items():
         page = pages[path]
-        if pictures := stills.computed(page, digest, book.root):
+        if pictures := stills.drawn_plots(page, digest, book.root):
             notebook = nbformat.reads(made[page.path.name], as_version=4)
             stills.illustrate(notebook, pictures)
             drawn[page.path.name] = nbformat.writes(notebook) + "\n"

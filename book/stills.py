@@ -62,7 +62,7 @@ HEIGHTS = {
 """How high each figure is without its controls, in pixels, at that width; some by their view."""
 
 
-def said(sentence: str, more: str = "") -> NotebookNode:
+def sentence_output(sentence: str, more: str = "") -> NotebookNode:
     """Return an output of a sentence, and of what is shown in words."""
     words = f" {html.escape(more)}" if more else ""
     return output(f"<p><em>{sentence}</em>{words}</p>", f"{sentence} {more}".strip())
@@ -129,16 +129,16 @@ def outputs(cell: NotebookNode, result: bool) -> list[NotebookNode]:
     """Return what a cell shows before it runs; the result of a prediction stays untold."""
     figure = figure_of(cell)
     if tags(cell) & {"predict", "ask"}:
-        return [said(ANSWER)]
+        return [sentence_output(ANSWER)]
     shown = still(cell)
     if result and (figure or shown):
-        return [said(AFTER)]
+        return [sentence_output(AFTER)]
     if figure and not shown:
-        return [said(DRAW, figure.alternative)]
+        return [sentence_output(DRAW, figure.alternative)]
     return [shown] if shown else []
 
 
-def computed(page: Page, digest: str, root: Path) -> dict[str, str]:
+def drawn_plots(page: Page, digest: str, root: Path) -> dict[str, str]:
     """Return the plots that the last build drew for a page, in base64, by their cells.
 
     The digest is that of what the page depends on today.

@@ -56,12 +56,12 @@ def with_imports(source: str, chapter: NotebookNode) -> str:
     return spaced(["\n".join(lines), source])
 
 
-def asked(source: str) -> list[tuple[str, str]]:
+def answer_names(source: str) -> list[tuple[str, str]]:
     """Return the parts that the check of a cell takes, each with the name of its answer.
 
     Examples
     --------
-    >>> asked("check('spread', plain=one, root=2 * two)")
+    >>> answer_names("check('spread', plain=one, root=2 * two)")
     [('plain', 'one')]
     """
     return [
@@ -121,7 +121,9 @@ def stub(source: str, phrases: Mapping[str, str] = MappingProxyType({})) -> str:
     begin, end = lines.index(BEGIN), lines.index(END)
     above, region, below = lines[:begin], lines[begin + 1 : end], lines[end + 1 :]
     used = {node.id for node in ast.walk(ast.parse("\n".join(below))) if isinstance(node, ast.Name)}
-    comments = {name: comment(phrases[part]) for part, name in asked(source) if part in phrases}
+    comments = {
+        name: comment(phrases[part]) for part, name in answer_names(source) if part in phrases
+    }
     kept: dict[str, str] = {}
     for statement in ast.parse("\n".join(region)).body:
         for name in names_stored(statement):

@@ -27,7 +27,7 @@ from book.markdown import Block
 from book.model import Book, Exercise, Target
 from book.normal_form import KERNEL, LANGUAGE
 from book.plain_markdown import Plain
-from book.stubs import BEGIN, END, asked, comment, empty_function
+from book.stubs import BEGIN, END, answer_names, comment, empty_function
 from grading.problem_set import SOURCE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -157,7 +157,7 @@ class ForStudents(Plain):
 
 def answers(exercise: Exercise) -> list[tuple[str, str]]:
     """Return the parts of an exercise, each with the name of its answer."""
-    return asked(exercise.answer.partition(f"\n{END}\n")[2])
+    return answer_names(exercise.answer.partition(f"\n{END}\n")[2])
 
 
 def obstacle(exercise: Exercise) -> str:

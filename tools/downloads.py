@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext.downloads import SITE, make, sized  # noqa: E402
+from _ext.downloads import SITE, make, size_in_words  # noqa: E402
 
 
 def main(arguments: list[str] | None = None, site: Path = SITE) -> int:
@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None, site: Path = SITE) -> int:
         sys.stderr.write("there is no site to pack; run: make book\n")
         return 1
     archive = make(site)
-    sys.stdout.write(f"wrote {archive}, {sized(archive.stat().st_size)}\n")
+    sys.stdout.write(f"wrote {archive}, {size_in_words(archive.stat().st_size)}\n")
     return 0
 
 

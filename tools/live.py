@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from book.live_python import PACKED, own, pack  # noqa: E402
+from book.live_python import PACKED, own_files, pack  # noqa: E402
 
 FETCHED = ROOT / ".live"
 CORE = "gbdraw/web/vendor/pyodide/v0.29.0/full"
@@ -31,8 +31,9 @@ NOT_LIBRARY = re.compile(
     r"|multiprocessing|poplib|pydoc|smtplib|turtle|wsgiref|xml|xmlrpc"
     rf"|encodings/(?!{ENCODINGS}))"
 )
+"""What of the standard library stays away."""
 NOT_NUMPY = re.compile(r"/(tests|f2py|include|_pyinstaller)/|\.(pyi|pxd|a|h)$|conftest|RECORD")
-"""Of the standard library and of NumPy, what stays away."""
+"""What of NumPy stays away."""
 NOTE = """\
 // Pyodide 0.29.0 (MPL-2.0, github.com/pyodide/pyodide), with CPython 3.13 (PSF-2.0, python.org);
 // beside it NumPy 2.2.5 (BSD-3-Clause, numpy.org). The last part is the book's own (BSD-3-Clause).
@@ -46,14 +47,14 @@ def slim(archive: bytes, without: re.Pattern[str]) -> bytes:
         return pack((name, whole.read(name)) for name in names if not name.endswith("/"))
 
 
-def python(carrier: Path) -> dict[str, bytes]:
+def python_files(carrier: Path) -> dict[str, bytes]:
     """Return Python and NumPy as pages load them, by name, from the package that has both."""
     with zipfile.ZipFile(carrier) as wheel:
         core = zipfile.Path(wheel, f"{CORE}/")
         lock = json.loads((core / "pyodide-lock.json").read_text("utf-8"))
         scripts = [(core / name).read_text("utf-8") for name in ("pyodide.js", "pyodide.asm.js")]
-        told = f"const lock = {json.dumps({'info': lock['info'], 'packages': {}})};\n"
-        script = re.sub("//# sourceMappingURL=.*", "", "\n".join([NOTE, *scripts, told]))
+        script_lock = f"const lock = {json.dumps({'info': lock['info'], 'packages': {}})};\n"
+        script = re.sub("//# sourceMappingURL=.*", "", "\n".join([NOTE, *scripts, script_lock]))
         return {
             "pyodide.js": script.encode(),
             "pyodide.asm.wasm": (core / "pyodide.asm.wasm").read_bytes(),
@@ -62,12 +63,12 @@ def python(carrier: Path) -> dict[str, bytes]:
         }
 
 
-def sent(content: bytes) -> int:
+def sent_bytes(content: bytes) -> int:
     """Return how many bytes a server that compresses sends for a file.
 
     Examples
     --------
-    >>> sent(b"no"), sent(b"no " * 1000) < 100
+    >>> sent_bytes(b"no"), sent_bytes(b"no " * 1000) < 100
     (2, True)
     """
     return min(len(content), len(gzip.compress(content)))
@@ -77,12 +78,12 @@ def main() -> None:
     """Pack what was fetched, and say how much a page loads."""
     (carrier,) = FETCHED.glob("*.whl")
     PACKED.mkdir(exist_ok=True)
-    files = python(carrier)
+    files = python_files(carrier)
     for name, content in files.items():
         (PACKED / name).write_bytes(content)
     carrier.unlink()
     del files["pyodide.js"]  # which is part of the worker
-    size = sum(map(sent, [*files.values(), *own().values()])) / 1e6
+    size = sum(map(sent_bytes, [*files.values(), *own_files().values()])) / 1e6
     (PACKED / "megabytes").write_text(f"{size:.0f}", encoding="utf-8")
     sys.stdout.write(f"Pages will load {size:.2f} MB of Python when a reader asks for it.\n")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from _ext.downloads import PDF, REFERENCE, SITE, link, sized  # noqa: E402
+from _ext.downloads import PDF, REFERENCE, SITE, link, size_in_words  # noqa: E402
 from book.model import Book  # noqa: E402
 from book.pdf.merging import is_reference, pages  # noqa: E402
 from book.pdf.printing import make  # noqa: E402
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
             target = SITE.parent / name
             make(browser, SITE, printed, target, part)
             shutil.copyfile(target, SITE / name)
-            sys.stdout.write(f"wrote {target}, {sized(target.stat().st_size)}\n")
+            sys.stdout.write(f"wrote {target}, {size_in_words(target.stat().st_size)}\n")
         browser.close()
     link(SITE)
     return 0

@@ -43,7 +43,7 @@ def run(path: Path) -> None:
         names["plt"].close("all")
 
 
-def made() -> dict[str, list]:
+def make_calls() -> dict[str, list]:
     """Make every call that a notebook asks for, in the order in which they ask."""
     tables.kept().clear()
     for path in notebooks():
@@ -73,7 +73,7 @@ def text(calls: dict[str, list]) -> str:
 
 def main() -> int:
     """Write the table."""
-    tables.TABLE.write_text(text(made()), encoding="utf-8")
+    tables.TABLE.write_text(text(make_calls()), encoding="utf-8")
     return 0
 
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 
 from attnbook.language_model.model import FILE  # noqa: E402
-from attnbook.language_model.pytorch.weights import SETTINGS, check, tuned, write  # noqa: E402
+from attnbook.language_model.pytorch.weights import SETTINGS, check, tune_rate, write  # noqa: E402
 
 
 def main() -> int:
@@ -30,7 +30,7 @@ def main() -> int:
     torch.set_num_threads(1)
     if options.check:
         return sum(map(check, options.output))
-    write(options.output[0], {name: tuned(setting) for name, setting in SETTINGS.items()})
+    write(options.output[0], {name: tune_rate(setting) for name, setting in SETTINGS.items()})
     return 0
 
 

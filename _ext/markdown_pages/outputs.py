@@ -54,18 +54,18 @@ def blocks(markup: str) -> list[str]:
     for tag in [*soup.find_all(class_=[*NO_WORDS]), *soup.find_all("button")]:
         tag.decompose()
     if form := soup.find("form", class_="ask"):
-        return asked(form)
+        return exercise_parts(form)
     if form := soup.find("form", class_="prediction"):
         return prediction(form, soup.details)
-    return tables(soup) + said(soup)
+    return tables(soup) + sentence_and_list(soup)
 
 
-def listed(tags: list[Tag], says: Callable[[Tag], str] = words) -> str:
+def list_of(tags: list[Tag], says: Callable[[Tag], str] = words) -> str:
     """Return a list of what some tags say."""
     return "\n".join(item("- ", says(tag)) for tag in tags)
 
 
-def asked(form: Tag) -> list[str]:
+def exercise_parts(form: Tag) -> list[str]:
     """Return what an exercise asks for."""
 
     def part(tag: Tag) -> str:
@@ -73,13 +73,13 @@ def asked(form: Tag) -> list[str]:
         choice = f" ({'; '.join(options)})" if options else ""
         return words(tag.find(class_="wanted")) + choice
 
-    made = [f"**{words(form.legend)}**", listed(form.find_all(class_="part"), part)]
+    made = [f"**{words(form.legend)}**", list_of(form.find_all(class_="part"), part)]
     return made + [words(one) for one in form.find_all(class_="elsewhere")]
 
 
 def prediction(form: Tag, told: Tag) -> list[str]:
     """Return what a reader is asked to predict, and the answer."""
-    options = listed(form.find_all(class_="option"))
+    options = list_of(form.find_all(class_="option"))
     answer = box(words(told.summary), [words(one) for one in told.find_all("p")], closed=True)
     return [f"**{words(form.legend)}**", *filter(None, [options]), answer]
 
@@ -95,10 +95,10 @@ def tables(soup: BeautifulSoup) -> list[str]:
     return made
 
 
-def said(soup: BeautifulSoup) -> list[str]:
+def sentence_and_list(soup: BeautifulSoup) -> list[str]:
     """Return what is said in a line, and in a list below it."""
     points = soup.find_all("li")
-    below = listed(points)
+    below = list_of(points)
     for point in points:
         point.decompose()
     return [*filter(None, [words(soup), below])]

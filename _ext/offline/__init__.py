@@ -26,15 +26,18 @@ if TYPE_CHECKING:
 SOURCE = Path(__file__).with_name("worker.js")
 DRAWING = Path(__file__).parents[1] / "theme" / "static" / "favicon.svg"
 WORKER, MANIFEST = "service-worker.js", "book.webmanifest"
-PYTHON, CARDS = "_python", "_images/social_previews/"
-"""Folders: what runs cells, and pictures that no page shows."""
+PYTHON = "_python"
+"""The folder of what runs cells."""
+CARDS = "_images/social_previews/"
+"""The folder of pictures that no page shows."""
 SHORT_NAME = "Why √dₖ"
 """What fits below an icon."""
 LARGE = 1_000_000
 """As many bytes are not loaded before a reader asks for them."""
 SHOWN = {".css", ".html", ".js", ".json", ".png", ".svg", ".webmanifest", ".webp", ".woff2"}
+"""What pages load."""
 TAKEN = {".ipynb", ".pdf", ".txt", ".wasm", ".zip"}
-"""What pages load, and what readers take along."""
+"""What readers take along."""
 
 
 def listed(contents: Mapping[str, bytes]) -> dict[str, dict[str, str]]:

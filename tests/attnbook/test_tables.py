@@ -57,7 +57,7 @@ def test_a_call_drawn_from_the_table_is_made_again():
 
 @pytest.mark.proof("retraining")
 def test_the_command_makes_this_table_and_nothing_else():
-    made = command.made()
+    made = command.make_calls()
     assert made.keys() == CALLS.keys()
     for call, value in made.items():
         assert_same(call, np.array(value), CALLS[call])

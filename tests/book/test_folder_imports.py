@@ -34,7 +34,7 @@ THEIRS = {f"attnbook/libraries/{name}.py" for name in ("calls", "questions")}
 def test_the_folders_import_one_another_as_drawn() -> None:
     assert imports.differences() == []
     # whatever is drawn, the mathematics knows nothing of the book
-    assert [other for folder, other in imports.real() if folder == "attnlib"] == []
+    assert [other for folder, other in imports.find_imports() if folder == "attnlib"] == []
 
 
 def module_file(name: str) -> str:
@@ -66,7 +66,7 @@ def test_no_module_imports_itself_by_way_of_others(folder: str) -> None:
 
 def test_no_folder_imports_itself_by_way_of_others() -> None:
     drawn: dict[str, set[str]] = {}
-    for folder, other in imports.real():
+    for folder, other in imports.find_imports():
         drawn.setdefault(folder, set()).add(other)
     assert [*TopologicalSorter(drawn).static_order()][-1] == "tests"
 

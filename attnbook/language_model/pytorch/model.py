@@ -133,8 +133,8 @@ def baselines() -> dict[str, float]:
     counts = 1.0 + torch.bincount(pairs, minlength=n * n).view(n, n)
     by_one, by_pair = counts.sum(dim=0) / counts.sum(), counts / counts.sum(dim=1, keepdim=True)
     return {
-        "characters": kept(-by_one.log()[following].mean()),
-        "pairs": kept(-by_pair.log()[symbols, following].mean()),
+        "characters": five_digits(-by_one.log()[following].mean()),
+        "pairs": five_digits(-by_pair.log()[symbols, following].mean()),
     }
 
 
@@ -241,7 +241,7 @@ def inspect(model: LanguageModel, symbols: Tensor) -> list[dict[str, list[float]
 
     The spread is the standard deviation of a row's logits; all are means over the pieces of text.
     """
-    found = []
+    measured = []
     for attention, query, key in model.queries_and_keys(symbols):
         logits = attention.factor * (query[:, :, -1:] @ key.transpose(-2, -1))[:, :, 0]
         logits = logits.double().cpu().numpy()
@@ -252,8 +252,9 @@ def inspect(model: LanguageModel, symbols: Tensor) -> list[dict[str, list[float]
             "top weight": weights.max(axis=-1),
             "meaningful keys": meaningful_keys(weights),
         }
-        found.append({name: [kept(v) for v in row.mean(axis=0)] for name, row in rows.items()})
-    return found
+        means = {name: row.mean(axis=0) for name, row in rows.items()}
+        measured.append({name: [*map(five_digits, mean)] for name, mean in means.items()})
+    return measured
 
 
 def gradient_norms(model: LanguageModel) -> dict[str, list[float]]:
@@ -261,7 +262,7 @@ def gradient_norms(model: LanguageModel) -> dict[str, list[float]]:
     layers = [layer.attention for layer in model.layers]
     return {
         name: [
-            kept(sum(part.weight.grad.square().sum() for part in chosen(layer)) ** 0.5)
+            five_digits(sum(part.weight.grad.square().sum() for part in chosen(layer)) ** 0.5)
             for layer in layers
         ]
         for name, chosen in {
@@ -271,7 +272,7 @@ def gradient_norms(model: LanguageModel) -> dict[str, list[float]]:
     }
 
 
-def kept(number: Any) -> float:
+def five_digits(number: Any) -> float:
     """Round to five significant digits."""
     return float(f"{float(number):.5g}")
 
@@ -294,7 +295,7 @@ def train(setting: Setting, seed: int, *, until: int = STEPS, device: str = "cpu
     def measure(step: int) -> None:
         with torch.no_grad():
             result["steps"].append(step)
-            value = kept(loss(model, *asked))
+            value = five_digits(loss(model, *asked))
         finite = math.isfinite(value)
         result["loss"].append(value if finite else math.inf)
         if finite and step in LOOKED_AT:

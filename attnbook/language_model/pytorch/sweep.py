@@ -33,7 +33,7 @@ from attnbook.language_model.pytorch.model import (
     INITIAL_STD,
     POWERS,
     Setting,
-    kept,
+    five_digits,
     train,
 )
 
@@ -48,8 +48,10 @@ CHECKED = 2 * EVERY
 """Steps of the runs that are repeated."""
 REPEATED = (("1", "N(0, 0.02²)", D_K[0]), ("1/√dₖ", "unit variance", D_K[0]))
 """Both sides of the comparison, where a processor's last bits do not grow: not so a wide spread."""
-TOLERANCE, OTHER_TEXT_TOLERANCE = 0.001, 0.15
-"""In nats, for the same text and for that of another version of Python."""
+TOLERANCE = 0.001
+"""In nats, for the same text."""
+OTHER_TEXT_TOLERANCE = 0.15
+"""In nats, for the text of another version of Python."""
 ROUNDING = 1e-5
 """What numbers of 32 bits and size one may differ by."""
 
@@ -60,9 +62,9 @@ def settings() -> list[Setting]:
         Setting(rule, initial, d_k, math.nan)
         for d_k, rule, initial in product(D_K, POWERS, INITIAL_STD)
     ]
-    main = [each for each in compared if each.rule in MAIN]
-    bare = [replace(each, as_in_practice=False) for each in main if each.d_k == max(D_K)]
-    return [*main, *bare, *(each for each in compared if each not in main)]
+    main = [setting for setting in compared if setting.rule in MAIN]
+    bare = [replace(setting, as_in_practice=False) for setting in main if setting.d_k == max(D_K)]
+    return [*main, *bare, *(setting for setting in compared if setting not in main)]
 
 
 def run(setting: Setting, seed: int, folder: Path, device: str) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def run(setting: Setting, seed: int, folder: Path, device: str) -> dict[str, Any
     return result
 
 
-def bracketed(
+def bracket_rate(
     loss_at: Callable[[float], float], first: Iterable[int] = FIRST_TRIED
 ) -> dict[float, float]:
     """Return losses by rate: rates a factor of two apart until the best has two neighbors.
@@ -99,7 +101,7 @@ def bracketed(
     return {USUAL_RATE * 2.0**doubling: losses[doubling] for doubling in sorted(losses)}
 
 
-def tuned(setting: Setting, folder: Path, device: str) -> dict[float, float]:
+def tune_rate(setting: Setting, folder: Path, device: str) -> dict[float, float]:
     """Return the mean last loss by rate, the best of which has a neighbor on both sides."""
 
     def loss_at(rate: float) -> float:
@@ -107,13 +109,13 @@ def tuned(setting: Setting, folder: Path, device: str) -> dict[float, float]:
         results = [run(tried, seed, folder, device) for seed in TUNING_SEEDS]
         return mean(result["loss"][-1] for result in results)
 
-    return bracketed(loss_at)
+    return bracket_rate(loss_at)
 
 
-def outcome(setting: Setting, folder: Path, device: str) -> dict[str, Any]:
+def run_setting(setting: Setting, folder: Path, device: str) -> dict[str, Any]:
     """Tune a setting and train it with the reported seeds; return its entry in the table."""
     torch.set_num_threads(1)
-    by_rate = tuned(setting, folder, device)
+    by_rate = tune_rate(setting, folder, device)
     best = replace(setting, rate=min(by_rate, key=by_rate.__getitem__))
     results = [run(best, seed, folder, device) for seed in REPORT_SEEDS]
     return asdict(best) | {
@@ -122,7 +124,7 @@ def outcome(setting: Setting, folder: Path, device: str) -> dict[str, Any]:
         "loss": [result["loss"] for result in results],
         "spread": [
             {
-                step: kept(mean(value for layer in layers for value in layer["spread"]))
+                step: five_digits(mean(value for layer in layers for value in layer["spread"]))
                 for step, layers in result["inspected"].items()
             }
             for result in results
@@ -140,7 +142,7 @@ def sweep(asked: list[Setting], jobs: int, folder: Path, device: str) -> Iterato
     """Yield the entries of settings; say how many are done and how long the rest takes."""
     start = time.monotonic()
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        pending = {pool.submit(outcome, each, folder, device): each for each in asked}
+        pending = {pool.submit(run_setting, setting, folder, device): setting for setting in asked}
         for done, future in enumerate(as_completed(pending), 1):
             entry = future.result()
             so_far = time.monotonic() - start
@@ -161,7 +163,7 @@ def as_text(table: dict[str, Any]) -> str:
 
 
 @cache
-def beginning(setting: Setting, device: str) -> dict[str, Any]:
+def train_beginning(setting: Setting, device: str) -> dict[str, Any]:
     """Train the beginning of a run once, however many tables are compared with it."""
     return train(setting, REPORT_SEEDS[0], until=CHECKED, device=device)
 
@@ -173,8 +175,8 @@ def check(table: dict[str, Any], device: str) -> int:
     text = "the same text" if same_text else "the text of another Python"
     agree = True
     for name in REPEATED:
-        entry = next(each for each in table["settings"] if identity(each)[:3] == name)
-        again = beginning(
+        entry = next(setting for setting in table["settings"] if identity(setting)[:3] == name)
+        again = train_beginning(
             Setting(**{key: entry[key] for key in Setting.__dataclass_fields__}), device
         )
         pairs = zip(again["loss"], entry["loss"][0], strict=False)

@@ -32,7 +32,7 @@ from attnbook.language_model.pytorch.model import (
     LanguageModel,
     Setting,
     Shape,
-    kept,
+    five_digits,
     loss,
     standard_library,
     validation_windows,
@@ -42,7 +42,7 @@ from attnbook.language_model.pytorch.sweep import (
     OTHER_TEXT_TOLERANCE,
     TOLERANCE,
     TUNING_SEEDS,
-    bracketed,
+    bracket_rate,
 )
 
 SHAPE = Shape(width=64, layers=2, heads=2)
@@ -61,11 +61,12 @@ LEVELS = 63
 ROUNDING = 1e-4
 """By how much the loss of given weights may differ between processors, in nats."""
 OWN_TEXT = Path(attnlib.__file__).with_name("attention.py")
+"""A module of this book, whose beginning is kept with the weights so that NumPy reads the same."""
 OWN_WINDOWS = 64
-"""Pieces of a module of this book, which is kept with the weights so that NumPy reads the same."""
+"""Pieces of it, each as long as a model's context."""
 
 
-def fitted(
+def train_model(
     setting: Setting, seed: int, steps: int, *, until: int | None = None
 ) -> tuple[LanguageModel, dict[int, float]]:
     """Train a model, or only its beginning; return it with the loss of some batches by step."""
@@ -87,38 +88,38 @@ def fitted(
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         if (step + 1) % EVERY == 0:
-            losses[step + 1] = kept(training_loss.detach())
+            losses[step + 1] = five_digits(training_loss.detach())
     return model, losses
 
 
 @cache
-def beginning(setting: Setting, until: int) -> tuple[LanguageModel, dict[int, float]]:
+def train_beginning(setting: Setting, until: int) -> tuple[LanguageModel, dict[int, float]]:
     """Train the beginning of a run once, however many files are compared with it."""
-    return fitted(setting, SEED, STEPS, until=until)
+    return train_model(setting, SEED, STEPS, until=until)
 
 
 @torch.no_grad()
-def measured(model: LanguageModel, text: tuple[torch.Tensor, torch.Tensor]) -> float:
+def loss_on(model: LanguageModel, text: tuple[torch.Tensor, torch.Tensor]) -> float:
     """Return the loss on a text."""
     return float(loss(model, *text))
 
 
-def tuned(setting: Setting) -> dict[float, float]:
+def tune_rate(setting: Setting) -> dict[float, float]:
     """Return the mean validation loss of shorter runs by rate."""
 
     def loss_at(rate: float) -> float:
         tried = replace(setting, rate=rate)
         losses = [
-            measured(fitted(tried, seed, TUNING_STEPS)[0], validation_windows())
+            loss_on(train_model(tried, seed, TUNING_STEPS)[0], validation_windows())
             for seed in TUNING_SEEDS
         ]
         sys.stderr.write(f"{setting.rule}: rate {rate:g}, loss {mean(losses):.4f}\n")
         return mean(losses)
 
-    return bracketed(loss_at, FIRST_TRIED)
+    return bracket_rate(loss_at, FIRST_TRIED)
 
 
-def rounded(model: LanguageModel) -> tuple[np.ndarray, np.ndarray]:
+def round_weights(model: LanguageModel) -> tuple[np.ndarray, np.ndarray]:
     """Return all weights as whole numbers, and what those of each row are multiplied by."""
     whole, scales = [], []
     for values in model.state_dict().values():
@@ -156,7 +157,7 @@ def pieces(text: str) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @contextmanager
-def switched(model: LanguageModel, heads: list[tuple[int, int]]) -> Iterator[None]:
+def switch_heads(model: LanguageModel, heads: list[tuple[int, int]]) -> Iterator[None]:
     """Let some heads do without the division meanwhile, or give it to them: by their queries."""
     changed = []
     for layer, head in heads:
@@ -176,8 +177,8 @@ def losses(model: LanguageModel, text: tuple[torch.Tensor, torch.Tensor]) -> dic
     every = [(layer, head) for layer in range(SHAPE.layers) for head in range(SHAPE.heads)]
 
     def loss_with(heads: list[tuple[int, int]]) -> float:
-        with switched(model, heads):
-            return round(measured(model, text), 5)
+        with switch_heads(model, heads):
+            return round(loss_on(model, text), 5)
 
     return {
         "as trained": loss_with([]),
@@ -192,10 +193,10 @@ def write(path: Path, rates: dict[str, dict[float, float]]) -> None:
     for name, setting in SETTINGS.items():
         best = replace(setting, rate=min(rates[name], key=rates[name].__getitem__))
         start = time.process_time()
-        model, beginning = fitted(best, SEED, STEPS)
+        model, beginning = train_model(best, SEED, STEPS)
         seconds = time.process_time() - start
-        whole = measured(model, validation_windows())
-        packed = rounded(model)
+        whole = loss_on(model, validation_windows())
+        packed = round_weights(model)
         arrays[f"{name} weights"], arrays[f"{name} scales"] = packed
         with_rounded(model, packed)
         models[name] = {
@@ -247,7 +248,7 @@ def check(path: Path) -> int:
     sys.stdout.write(f"the weights have {'the' if agrees else 'NOT the'} digest of the file\n")
     for name, setting in SETTINGS.items():
         found = about["models"][name]
-        model, again = beginning(replace(setting, rate=found["rate"]), CHECKED[name])
+        model, again = train_beginning(replace(setting, rate=found["rate"]), CHECKED[name])
         off = max(abs(loss - found["training loss"][str(step)]) for step, loss in again.items())
         packed = arrays[f"{name} weights"], arrays[f"{name} scales"]
         given = losses(with_rounded(model, packed), pieces(about["own text"]))
