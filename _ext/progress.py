@@ -44,11 +44,11 @@ def exercises_by_page(registry: Mapping[str, Mapping[str, Any]]) -> dict[str, li
     >>> exercises_by_page(known)
     {'one': ['ex-a'], 'two': ['ex-b']}
     """
-    found: dict[str, list[str]] = {}
+    labels: dict[str, list[str]] = {}
     for label, entry in registry.items():
         if entry["type"] == "exercise":
-            found.setdefault(entry["docname"], []).append(label)
-    return dict(sorted(found.items()))
+            labels.setdefault(entry["docname"], []).append(label)
+    return dict(sorted(labels.items()))
 
 
 def write_exercises(app: Sphinx, builder: Builder) -> None:
@@ -61,26 +61,26 @@ def write_exercises(app: Sphinx, builder: Builder) -> None:
 
 def sections_around(node: nodes.Node) -> list[nodes.section]:
     """Return the sections around a node, from the outermost on."""
-    found = []
+    sections = []
     while node.parent is not None:
         node = node.parent
         if isinstance(node, nodes.section):
-            found.insert(0, node)
-    return found
+            sections.insert(0, node)
+    return sections
 
 
 def add_note(_app: Sphinx, document: nodes.document, _page: str) -> None:
     """Say below the exercises of a page how many are solved."""
-    found = [
+    exercises = [
         node
         for kind in (exercise_node, exercise_enumerable_node)
         for node in document.findall(kind)
     ]
-    if not found:
+    if not exercises:
         return
-    levels = zip(*(sections_around(node) for node in found), strict=False)
+    levels = zip(*(sections_around(node) for node in exercises), strict=False)
     shared = [first for first, *others in levels if all(other is first for other in others)]
-    note = nodes.raw("", NOTE.format(count=len(found)), format="html")
+    note = nodes.raw("", NOTE.format(count=len(exercises)), format="html")
     (shared[-1] if shared else document).append(note)
 
 

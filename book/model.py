@@ -231,7 +231,7 @@ class Page:
     @cached_property
     def exercises(self) -> list[Exercise]:
         """Its exercises."""
-        found: list[Exercise] = []
+        exercises: list[Exercise] = []
         heading, solving = "", False
         for cell in self.cells:
             for block in blocks(cell.source) if cell.cell_type == "markdown" else ():
@@ -239,14 +239,14 @@ class Page:
                     heading = block.title
                 elif block.kind == "exercise":
                     name = block.label.removeprefix(LABEL)
-                    found.append(Exercise(name, heading, block.body.strip()))
+                    exercises.append(Exercise(name, heading, block.body.strip()))
                 elif block.kind.startswith("solution-"):
                     solving = block.kind == "solution-start"
-                elif found and "hint" in block.options.get("class", "").split():
-                    found[-1].hint = block.body.strip()
-            if found:
-                found[-1].take(cell, solving)
-        return found
+                elif exercises and "hint" in block.options.get("class", "").split():
+                    exercises[-1].hint = block.body.strip()
+            if exercises:
+                exercises[-1].take(cell, solving)
+        return exercises
 
     def _pieces(self) -> Iterator[tuple[str, NotebookNode]]:
         """Yield its cells, each with the title of its section of the second level.
@@ -307,13 +307,13 @@ class Page:
     @cached_property
     def predictions(self) -> list[Prediction]:
         """The boxes "Predict first"."""
-        found = []
+        predictions = []
         for cell, block in self.blocks:
             if "predict" in block.options.get("class", "").split():
                 below = self.cells[self.cells.index(cell) + 1 :][:1]
-                asks = [one for one in below if "predict" in tags(one)]
-                found.append(Prediction(block.body.strip(), asks[0] if asks else None))
-        return found
+                asks = [question for question in below if "predict" in tags(question)]
+                predictions.append(Prediction(block.body.strip(), asks[0] if asks else None))
+        return predictions
 
     @cached_property
     def recall(self) -> list[tuple[str, str]]:
@@ -416,7 +416,7 @@ class Book:
     @cached_property
     def targets(self) -> dict[str, Target]:
         """What each label names."""
-        found: dict[str, Target] = {}
+        targets: dict[str, Target] = {}
         for page in self.notebooks:
             count: Counter[str] = Counter()
             for label, kind, title in page.labels:
@@ -424,8 +424,8 @@ class Book:
                 number = f"{page.number}.{count[kind]}" if page.number else str(count[kind])
                 if kind == "chapter":
                     number = str(page.number or "")
-                found[label] = Target(kind, "" if kind == "section" else number, title, page)
-        return found
+                targets[label] = Target(kind, "" if kind == "section" else number, title, page)
+        return targets
 
     @cached_property
     def works(self) -> dict[str, tuple[str, str]]:

@@ -72,13 +72,13 @@ class Plain:
 
     def notebooks(self, pages: Iterable[Page]) -> dict[str, str]:
         """Return the texts of some pages' notebooks by the names of their files."""
-        made = {}
+        texts = {}
         for page in pages:
             try:
-                made[page.path.name] = nbformat.writes(self.notebook(page)) + "\n"
+                texts[page.path.name] = nbformat.writes(self.notebook(page)) + "\n"
             except (PlainError, BookError) as error:
                 raise PlainError(f"{page.name}.ipynb: {error}") from error
-        return made
+        return texts
 
     def page(self, name: str, words: str = "") -> str:
         """Return a link to a page of the book: to a chapter by its number, or by its title."""

@@ -114,13 +114,13 @@ class Code:
 
     def needs(self, own: bool = False) -> set[Need]:
         """Return what the code needs, or only what it needs beside handing names on."""
-        found = set(self._computed)
+        needs = set(self._computed)
         for name, need, module in self._imports:
             if not own or name in {*self.loaded, ALL}:
                 uses = self._used.get(name, ())
-                found |= {need, *((module, used) for used in uses)}
-                found |= {(f"{module}.{used}", ALL) for used in uses}
-        return found
+                needs |= {need, *((module, used) for used in uses)}
+                needs |= {(f"{module}.{used}", ALL) for used in uses}
+        return needs
 
     def handed_on(self, name: str) -> set[Need]:
         """Return what stands behind a name that the code imports for others."""
@@ -252,7 +252,7 @@ class Imports:
     def direct(self, path: Path) -> set[str]:
         """Return the files that a file imports, and those that packages import on its behalf."""
         if path not in self._found:
-            found, seen = set(), set()
+            files, seen = set(), set()
             waiting = self._inside(
                 {(_package(path, self.root), ""), *read(path, self.root).needs()}
             )
@@ -263,9 +263,9 @@ class Imports:
                     file, more = _answer(need, self.root)
                     self._answers[need] = file, self._inside(more)
                 file, more = self._answers[need]
-                found |= {file} if file else set()
+                files |= {file} if file else set()
                 waiting |= more - seen
-            self._found[path] = {file.relative_to(self.root).as_posix() for file in found}
+            self._found[path] = {file.relative_to(self.root).as_posix() for file in files}
         return self._found[path]
 
     def closure(self, paths: Iterable[str]) -> set[str]:

@@ -22,19 +22,19 @@ UNREAD = re.compile(r' (?:data-[\w-]+|role|aria-[\w-]+)="[^"]*"|<svg\b.*?</svg>'
 
 def words(tag: Tag) -> str:
     """Return what a tag says, on one line."""
-    made = ""
+    text = ""
     for part in tag.children:
         if not isinstance(part, Tag):
-            made += escaped(str(part))
+            text += escaped(str(part))
         elif part.name == "code":
-            made += code_span(part.get_text())
+            text += code_span(part.get_text())
         elif part.name == "a":
-            made += f"[{words(part)}]({part['href']})"
+            text += f"[{words(part)}]({part['href']})"
         elif part.name == "br":
-            made += "<br>"
+            text += "<br>"
         else:
-            made += words(part)
-    return " ".join(made.split())
+            text += words(part)
+    return " ".join(text.split())
 
 
 def blocks(markup: str) -> list[str]:
@@ -48,8 +48,8 @@ def blocks(markup: str) -> list[str]:
     """
     if FIGURE.match(markup):
         soup = BeautifulSoup(UNREAD.sub("", "".join(SAID.findall(markup))), "html.parser")
-        made = [f"*{MOVES}:* {words(one)}" for one in soup.find_all("p")]
-        return made + tables(soup)
+        sentences = [f"*{MOVES}:* {words(one)}" for one in soup.find_all("p")]
+        return sentences + tables(soup)
     soup = BeautifulSoup(UNREAD.sub("", markup), "html.parser")
     for tag in [*soup.find_all(class_=[*NO_WORDS]), *soup.find_all("button")]:
         tag.decompose()
@@ -73,8 +73,8 @@ def exercise_parts(form: Tag) -> list[str]:
         choice = f" ({'; '.join(options)})" if options else ""
         return words(tag.find(class_="wanted")) + choice
 
-    made = [f"**{words(form.legend)}**", list_of(form.find_all(class_="part"), part)]
-    return made + [words(one) for one in form.find_all(class_="elsewhere")]
+    lines = [f"**{words(form.legend)}**", list_of(form.find_all(class_="part"), part)]
+    return lines + [words(one) for one in form.find_all(class_="elsewhere")]
 
 
 def prediction(form: Tag, told: Tag) -> list[str]:
@@ -86,13 +86,13 @@ def prediction(form: Tag, told: Tag) -> list[str]:
 
 def tables(soup: BeautifulSoup) -> list[str]:
     """Take out the tables, and return them, each below its caption."""
-    made = []
-    for one in soup.find_all("table"):
-        cells = [[words(cell) for cell in row.find_all(["th", "td"])] for row in one.find_all("tr")]
-        made += [f"**{words(one.caption)}**"] if one.caption else []
-        made.append(table(cells, has_head=one.thead is not None))
-        one.decompose()
-    return made
+    written = []
+    for tag in soup.find_all("table"):
+        cells = [[words(cell) for cell in row.find_all(["th", "td"])] for row in tag.find_all("tr")]
+        written += [f"**{words(tag.caption)}**"] if tag.caption else []
+        written.append(table(cells, has_head=tag.thead is not None))
+        tag.decompose()
+    return written
 
 
 def sentence_and_list(soup: BeautifulSoup) -> list[str]:

@@ -172,16 +172,17 @@ class Writer:
 
     def items(self, node: nodes.Element, marks: Iterable[str]) -> list[str]:
         """Return a list."""
-        each = [self.blocks(one.children) for one in node.children]
-        made = [item(mark, "\n\n".join(blocks)) for mark, blocks in zip(marks, each, strict=True)]
-        return [("\n" if all(len(blocks) < 2 for blocks in each) else "\n\n").join(made)]
+        parts = [self.blocks(child.children) for child in node.children]
+        lines = [item(mark, "\n\n".join(blocks)) for mark, blocks in zip(marks, parts, strict=True)]
+        return [("\n" if all(len(blocks) < 2 for blocks in parts) else "\n\n").join(lines)]
 
     def block_definition_list(self, node: nodes.definition_list) -> list[str]:
-        made = []
+        lines = []
         for entry in node.children:
-            *head, said = entry.children
-            made.append(item("- ", "\n\n".join([self.terms(head), *self.blocks(said.children)])))
-        return ["\n\n".join(made)]
+            *head, definition = entry.children
+            blocks = [self.terms(head), *self.blocks(definition.children)]
+            lines.append(item("- ", "\n\n".join(blocks)))
+        return ["\n\n".join(lines)]
 
     def terms(self, head: list[nodes.Element]) -> str:
         """Return what a definition is of, and what kind of thing that is."""
