@@ -127,6 +127,8 @@ class Runs:
             timeout=self._timeout,
             resources={"metadata": {"path": str(path.parent.resolve())}},
             record_timing=False,
+            # MyST-NB breaks a line where the kernel flushed (findings/myst-nb-broken-lines.sh)
+            coalesce_streams=True,
             extra_arguments=QUIET,
         )
         running = asyncio.ensure_future(client.async_execute(env=SETTINGS | os.environ))

@@ -62,6 +62,17 @@ def test_notebooks_run_at_the_same_time_once_and_those_that_fail_are_left(
     assert execution.start(digests(*paths[:2]), cache, 120) is None
 
 
+def test_a_line_stays_whole_where_the_kernel_sends_it_in_pieces(tmp_path: Path) -> None:
+    pieces = 'import sys\n\nfor piece in ("a", " line\\n", "\\n", "and one"):\n'
+    path = write(tmp_path, "a.ipynb", f"{pieces}    print(piece, end='', flush=True)")
+    cache = get_cache(tmp_path / "cache")
+    runs = execution.start(digests(path), cache, 120)
+    assert runs.keep(path, cache)
+    runs.stop()
+    _, filled = cache.merge_match_into_notebook(nbformat.read(path, 4))
+    assert [output.text for output in filled.cells[-1].outputs] == ["a line\n\nand one"]
+
+
 def test_outputs_go_when_what_they_depend_on_changes(tmp_path: Path) -> None:
     paths = [write(tmp_path, f"{name}.ipynb", f"print('{name}')") for name in "abc"]
     cache = get_cache(tmp_path / "cache")
