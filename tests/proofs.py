@@ -55,7 +55,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "offline": SITE,
     "pages": SITE,
     "pdf": (*SITE, "book/pdf/*"),
-    "peers": ("tests/peers/*", "data/libraries.json"),
+    "peers": ("tests/peers/*", "data/libraries.json", "requirements-bench.txt"),
     "postgres": (),
     "redteam": GRADER,
     "retraining": ("attnbook/language_model/pytorch/*", "data/*", "requirements-bench.txt"),

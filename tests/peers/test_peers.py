@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -59,6 +60,36 @@ def test_keras(tmp_path: Path) -> None:
     pins = (*libraries.JAX, libraries.KERAS, f"pytest=={pytest.__version__}")
     python = libraries.installed(tmp_path / "keras", pins)
     check_counts(python, KERAS, as_they_are=24, adapted=28)
+
+
+def test_torch(tmp_path: Path) -> None:
+    """What differs is dropout, even of 0, a type beside the array, and numbers for rows.
+
+    Samples with dropout, or without any number, cannot be handed over.
+    """
+    listed = (ROOT / "requirements-bench.txt").read_text(encoding="utf-8").splitlines()
+    torch = next(line for line in listed if line.startswith("torch=="))
+    pins = (torch, f"numpy=={np.__version__}", "expecttest==0.3.0")
+    python = libraries.installed(tmp_path / "torch", pins)
+    done = subprocess.run(
+        [python, "-m", "tests.peers.torch_on_attnlib"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not done.returncode, done.stderr
+    counts = json.loads(done.stdout.splitlines()[-1])
+    print(f"PyTorch: {counts}")
+    attention = {"adapted": 13, "not expressible": 12}
+    rows = {"as it is": 5, "adapted": 7, "not expressible": 2}
+    assert counts == {
+        "scaled_dot_product_attention": attention,
+        "blockwise_attention": attention,
+        "softmax": rows,
+        "log_softmax": rows,
+    }
 
 
 @pytest.mark.parametrize("function", [scaled_dot_product_attention, blockwise_attention])
