@@ -108,7 +108,7 @@ def merge(one: Value, other: Value) -> Value:
     return replace(
         first,
         factors=one.factors | other.factors,
-        is_normed=one.is_normed and other.is_normed,
+        is_normed=one.is_normed or other.is_normed,
         is_capped=one.is_capped or other.is_capped,
     )
 
@@ -591,6 +591,8 @@ class Interpreter:
         )
         if not is_plain and not (isinstance(owner, ast.Name) and owner.id == "self"):
             receiver = self.evaluate(owner, scope)
+            if receiver.kind == "module" and name == "to":
+                return receiver
             if receiver.kind not in ("config", "module", "constant") and not (
                 receiver.kind == "unknown" and name in ("update", "get_interface", "get")
             ):
@@ -764,9 +766,7 @@ class Interpreter:
         if name[:1].isupper() or name in ("ModuleList", "Sequential"):
             return Value("module", text=ast.unparse(node.func).rpartition(".")[2])
         if ROTARY.search(name) or name in ("update", "update_cache"):
-            return (
-                Value("tuple", items=tuple(tensors[:2])) if len(tensors) > 1 else first_of(tensors)
-            )
+            return rotated(tensors)
         return first_of(tensors, ast.unparse(node))
 
     @staticmethod
@@ -778,9 +778,7 @@ class Interpreter:
         if re.search("dropout|identity", held.text, re.IGNORECASE):
             return first_of(tensors)
         if ROTARY.search(held.text + name):
-            return (
-                Value("tuple", items=tuple(tensors[:2])) if len(tensors) > 1 else first_of(tensors)
-            )
+            return rotated(tensors)
         if held.text == "Softmax":
             return self._softmax(first_of(tensors))
         if re.search("matmul", held.text, re.IGNORECASE) and len(tensors) > 1:
@@ -808,6 +806,13 @@ def first_of(tensors: Sequence[Value], text: str = "") -> Value:
     if tensors and tensors[0].factors != frozenset({ONE}):
         return tensors[0]
     return Value("unknown", text=text or (tensors[0].text if tensors else ""))
+
+
+def rotated(tensors: Sequence[Value]) -> Value:
+    """Return what a rotation or a cache hands on: a query and a key, or one of them."""
+    if len(tensors) < 2 or HARMLESS.fullmatch(tensors[1].text[:60]):
+        return first_of(tensors)
+    return Value("tuple", items=tuple(tensors[:2]))
 
 
 def _loaded(target: ast.expr) -> ast.expr:

@@ -98,7 +98,7 @@ def read_class(source: Source, name: str, family: str, defaults: Mapping[str, An
     factors = frozenset(factor.canonical() for event in events for factor in event.factors)
     kind = kind_of(factors, has_switches=bool(interpreter.switches)) if not trouble else FLAGGED
     extras = {
-        "q/k norm": bool(events) and all(event.is_normed for event in events),
+        "q/k norm": any(event.is_normed for event in events),
         "soft cap": any(event.is_capped for event in events),
         "sink": bool(SINK.search(source.text(name))),
     }

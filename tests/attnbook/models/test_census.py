@@ -120,7 +120,7 @@ CASES = {
 
 def read(init: str, forward: str) -> dict[str, Any]:
     text = START.format(init=init or "pass", forward=forward)
-    defaults = DEFAULTS | {"scale_attn": True}
+    defaults = DEFAULTS | {"scale_attn": True, "is_normed": False}
     row = read_class(Source("some.py", text), "Attention", "some", defaults)
     assert row is not None
     return row.as_json()
@@ -147,6 +147,41 @@ def test_norms_and_caps_are_seen() -> None:
     )
     assert row["kind"] == "root"
     assert row["extras"] == ["q/k norm", "soft cap"]
+
+
+NORMS = "self.q_norm = LlamaRMSNorm(1).to(dtype=x); self.k_norm = LlamaRMSNorm(1)"
+NORMED_LAYERS = {
+    "keys of another layer": (
+        "q = self.q_norm(q)",
+        "if self.is_shared: k = given[0]",
+        "else: k = self.k_norm(k)",
+    ),
+    "some layers": (
+        "if hasattr(self, 'q_norm'):",
+        "    q = self.q_norm(q)",
+        "    k = self.k_norm(k)",
+    ),
+    "each turned by itself": (
+        "q = apply_rotary_pos_emb(self.q_norm(q), cos, sin)",
+        "k = apply_rotary_pos_emb(self.k_norm(k), cos, sin)",
+    ),
+    "an option that is off": (
+        "if self.config.is_normed:",
+        "    q, k = self.q_norm(q), self.k_norm(k)",
+    ),
+    "the query alone": ("q = self.q_norm(q)",),
+}
+
+
+@pytest.mark.parametrize("case", NORMED_LAYERS)
+def test_norms_are_seen_in_some_layers(case: str) -> None:
+    """Layers that take their keys from elsewhere, or go another way, leave the norm to others."""
+    init = f"{NORMS}; self.scaling = self.head_dim ** -0.5"
+    forward = "\n        ".join((*NORMED_LAYERS[case], INTERFACE))
+    row = read(init, forward)
+    assert row["kind"] == "root"
+    is_normed = case not in ("an option that is off", "the query alone")
+    assert row.get("extras", []) == ["q/k norm"] * is_normed
 
 
 def test_defaults_are_those_of_the_class_that_is_named() -> None:
