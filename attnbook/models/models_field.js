@@ -18,7 +18,7 @@ function render({ model, el }) {
       else square.removeAttribute("class");
     }
     const said = `${count} of ${squares.length} families.`;
-    if (!chosen) return `${said} Point at a square to read its name.`;
+    if (!chosen) return `${said} Point at a square, or choose a family.`;
     return `${said} ${family}, first in ${chosen.dataset.first}: ${kindOf(chosen)}.`;
   });
   const pointed = ({ target }) => {

@@ -42,7 +42,7 @@ class ModelsField(LiveFigure):
 
     Notes
     -----
-    Shown on the page on models. Whoever points at a square reads which family it is.
+    Shown on the page on models. Whoever points at a square, or chooses a family, reads its rule.
     """
 
     state: ClassVar[tuple[str, ...]] = ("text", "first", "family")
@@ -72,20 +72,23 @@ class ModelsField(LiveFigure):
         return self.first in ("", entry["first"]) and all(word in found for word in words)
 
     def controls(self) -> str:
-        """Return the field for words and the list of releases."""
+        """Return the field for words, and the lists of releases and of families."""
         releases = sorted({entry["first"] for entry in self.families}, key=numbers)
-        options = "".join(
-            f'<option value="{release}"{" selected" if release == self.first else ""}>'
-            f"{release}</option>"
-            for release in releases
-        )
+        names = [entry["family"] for entry in self.families]
         return (
             '<label class="search">Find a family, or a word of what it does'
             f'<input type="search" name="text" value="{html.escape(self.text)}" '
             'autocomplete="off" spellcheck="false"></label>'
-            '<label class="choice">First release that has it<select name="first">'
-            f'<option value="">any</option>{options}</select></label>'
+            f'<label class="choice">First release that has it{self._list("first", "any", releases)}'
+            f'</label><label class="choice">Family{self._list("family", "none", names)}</label>'
         )
+
+    def _list(self, name: str, empty: str, values: Sequence[str]) -> str:
+        options = "".join(
+            f"<option{' selected' if value == getattr(self, name) else ''}>{value}</option>"
+            for value in values
+        )
+        return f'<select name="{name}"><option value="">{empty}</option>{options}</select>'
 
     def markup(self) -> str:
         """Return the controls, the groups, and what is said of the family in question."""
@@ -117,7 +120,7 @@ class ModelsField(LiveFigure):
         """Return how many families are left, and what the chosen one does."""
         said = f"{len(self.shown)} of {len(self.families)} families."
         if not self.family:
-            return f"{said} Point at a square to read its name."
+            return f"{said} Point at a square, or choose a family."
         entry = next(entry for entry in self.families if entry["family"] == self.family)
         return f"{said} {self.family}, first in {entry['first']}: {KIND_NAMES[entry['kind']]}."
 

@@ -73,3 +73,12 @@ def test_what_the_pointer_is_on_is_named(page: Page) -> None:
     root.locator('i[title="florence2"]').hover()
     words = root.locator(".figure-words").inner_text()
     assert words == ModelsField(FAMILIES, family="florence2").words()
+
+
+def test_the_keyboard_names_a_family_as_the_pointer_does(page: Page) -> None:
+    root = page.locator('[data-figure="models_field"]')
+    root.locator("select[name=family]").focus()
+    page.keyboard.type("florence2")
+    words = root.locator(".figure-words").inner_text()
+    assert words == ModelsField(FAMILIES, family="florence2").words()
+    assert root.locator("i.chosen").get_attribute("title") == "florence2"
