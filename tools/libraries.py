@@ -87,7 +87,8 @@ def asked(python: Path, call: str) -> dict[str, object]:
         text=True,
         check=True,
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:

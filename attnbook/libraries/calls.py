@@ -61,14 +61,15 @@ class Call:
             swapped = [np.ascontiguousarray(x.swapaxes(1, 2)) for x in arrays]
             return self.run(*swapped, **given).swapaxes(1, 2)
         if self.axes == ONE_HEAD:
-            return self._each_head(*arrays, given)
+            return self._each_head(arrays, given)
         if query.shape[1] > 1 or len({x.shape[-1] for x in arrays}) > 1:
             raise NoSuchArgumentError("several heads, or values of another width")
         if query.dtype != np.float32:
             raise NoSuchArgumentError("weights of another type")
         return self.run(*(x[:, 0] for x in arrays), **given)[:, None]
 
-    def _each_head(self, query: Array, key: Array, value: Array, given: dict[str, Any]) -> Array:
+    def _each_head(self, arrays: list[Array], given: dict[str, Any]) -> Array:
+        query, key, value = arrays
         lead = query.shape[:2]
         if key.shape[:2] != lead:
             raise NoSuchArgumentError("heads of different numbers")
@@ -130,7 +131,8 @@ def from_torch(tensor: Any) -> Array:
     """Return PyTorch's array as NumPy's; bfloat16 becomes float32."""
     import torch
 
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).detach().numpy()
+    array: Array = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).detach().numpy()
+    return array
 
 
 def _torch_module(need_weights: bool) -> Call:
@@ -269,7 +271,8 @@ def _numpy_of(tensor: Any) -> Array:
 
     if ops.dtype(tensor) == "bfloat16":
         tensor = ops.cast(tensor, "float32")
-    return ops.convert_to_numpy(tensor)
+    array: Array = ops.convert_to_numpy(tensor)
+    return array
 
 
 def _keras_layer(scores: bool) -> Call:
@@ -289,8 +292,8 @@ def _keras_layer(scores: bool) -> Call:
     return Call("keras", MODULE, names("attention_mask", "", "use_causal_mask"), run)
 
 
-def _onnx_call(opset: int, execute: Callable[[Any, dict], Array], package: str) -> Call:
-    from onnx import TensorProto, helper
+def _onnx_call(opset: int, execute: Callable[[Any, dict[str, Array]], Array], package: str) -> Call:
+    from onnx import helper
 
     def run(query: Array, key: Array, value: Array, **given: Any) -> Array:
         feed = {"Q": query, "K": key, "V": value}
@@ -306,10 +309,11 @@ def _onnx_call(opset: int, execute: Callable[[Any, dict], Array], package: str) 
         output = helper.make_tensor_value_info("Y", kind, None)
         return execute(_onnx_model(node, inputs, output, opset), feed)
 
-    def plain(operator: str, axis: dict[str, int]) -> Callable[[Array], Array]:
+    def plain(operator: str, axis: dict[str, Any]) -> Callable[[Array], Array]:
         def run(x: Array) -> Array:
-            given = helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)
-            output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+            kind = helper.np_dtype_to_tensor_dtype(x.dtype)
+            given = helper.make_tensor_value_info("x", kind, x.shape)
+            output = helper.make_tensor_value_info("y", kind, None)
             node = helper.make_node(operator, ["x"], ["y"], **axis)
             return execute(_onnx_model(node, [given], output, opset), {"x": x})
 
@@ -332,13 +336,15 @@ def _onnx(opset: int, body: bool = False) -> Call:
     from onnx import inliner
     from onnx.reference import ReferenceEvaluator
 
-    def execute(model: Any, feed: dict) -> Array:
+    def execute(model: Any, feed: dict[str, Array]) -> Array:
         if body and model.graph.node[0].op_type == "Attention":
             listed = [("", "Attention")]
             model = inliner.inline_selected_functions(
                 model, listed, exclude=False, inline_schema_functions=True
             )
-        return ReferenceEvaluator(model).run(None, feed)[0]
+        outputs: Any = ReferenceEvaluator(model).run(None, feed)
+        output: Array = outputs[0]
+        return output
 
     return _onnx_call(opset, execute, "onnx")
 
@@ -348,13 +354,14 @@ def _onnxruntime(opset: int) -> Call:
 
     onnxruntime.set_default_logger_severity(4)
 
-    def execute(model: Any, feed: dict) -> Array:
+    def execute(model: Any, feed: dict[str, Array]) -> Array:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         session = onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
-        return session.run(None, feed)[0]
+        output: Array = session.run(None, feed)[0]
+        return output
 
     return _onnx_call(opset, execute, "onnxruntime")
 
@@ -403,9 +410,10 @@ def _tinygrad() -> Call:
     def run(query: Array, key: Array, value: Array, **given: Any) -> Array:
         if "attn_mask" in given:
             given["attn_mask"] = Tensor(given["attn_mask"])
-        query, key, value = map(to_tinygrad, (query, key, value))
-        output = query.scaled_dot_product_attention(key, value, **given)
-        return (output.float() if output.dtype == dtypes.bfloat16 else output).numpy()
+        tensor, *others = map(to_tinygrad, (query, key, value))
+        output = tensor.scaled_dot_product_attention(*others, **given)
+        array: Array = (output.float() if output.dtype == dtypes.bfloat16 else output).numpy()
+        return array
 
     return Call(
         "tinygrad",
@@ -427,7 +435,8 @@ def _openvino() -> Call:
 
     def compiled(node: Any, inputs: list[Any], feed: list[Array]) -> Array:
         model = openvino.Model([node], inputs, "model")
-        return openvino.Core().compile_model(model, "CPU", exact)(feed)[0]
+        output: Array = openvino.Core().compile_model(model, "CPU", exact)(feed)[0]
+        return output
 
     def run(*arrays: Array, **given: Any) -> Array:
         feed = [*arrays]
@@ -444,7 +453,7 @@ def _openvino() -> Call:
 
     def operator(name: str) -> Callable[[Array], Array]:
         def run(x: Array) -> Array:
-            given = opset13.parameter(list(x.shape), openvino.Type.f32)
+            given = opset13.parameter(list(x.shape), openvino.Type(x.dtype))
             return compiled(getattr(opset13, name)(given, -1), [given], [x])
 
         return run
@@ -469,7 +478,9 @@ def _paddle(compat: bool) -> Call:
         if "attn_mask" in given:
             given["attn_mask"] = paddle.to_tensor(given["attn_mask"])
         output = function(*map(to_paddle, arrays), **given)
-        return (output.astype("float32") if output.dtype == paddle.bfloat16 else output).numpy()
+        is_narrow = output.dtype == paddle.bfloat16
+        array: Array = (output.astype("float32") if is_narrow else output).numpy()
+        return array
 
     own = names("attn_mask", "attn_mask", "is_causal", "scale", "enable_gqa")
     return Call(
@@ -498,7 +509,8 @@ def _mindspore() -> Call:
         if "attn_mask" in given:
             given["attn_mask"] = mindspore.Tensor(given["attn_mask"][0, 0])
         tensors = (mindspore.Tensor(x) for x in (query, key, value))
-        return module(*tensors, need_weights=False, **given)[0].asnumpy()
+        output: Array = module(*tensors, need_weights=False, **given)[0].asnumpy()
+        return output
 
     return Call(
         "mindspore",

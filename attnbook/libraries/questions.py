@@ -20,7 +20,8 @@ def weights_of(logits: Array) -> Array:
     peak = logits.max(axis=-1, keepdims=True)
     terms = np.exp(logits - np.where(np.isneginf(peak), 0, peak))
     total = terms.sum(axis=-1, keepdims=True)
-    return terms / np.where(total == 0, 1, total)
+    weights: Array = terms / np.where(total == 0, 1, total)
+    return weights
 
 
 def exact(
@@ -164,7 +165,7 @@ def causal(n_queries: int, n_keys: int) -> Callable[[Call], str]:
             "lower right": exact(query, key, value, minus_inf(right)),
         }
         if n_queries > n_keys:
-            empty = ~right.any(axis=-1)[:, None]
+            empty = ~right.any(axis=-1, keepdims=True)
             mean = np.where(empty, 1 / n_keys, expected["lower right"])
             expected["lower right, zeros where no key is left"] = expected.pop("lower right")
             expected["lower right, the mean of all values where no key is left"] = mean
@@ -230,12 +231,13 @@ def where_scaled(call: Call) -> str:
             raise
         except (ValueError, OverflowError):
             survived.append(False)
-    return {
+    places: dict[tuple[bool, ...], str] = {
         (False, True, True): "after the product",
         (True, False, True): "on the query",
         (True, True, False): "on the key",
         (True, True, True): "its root on both",
-    }.get(tuple(survived), "something else")
+    }
+    return places.get(tuple(survived), "something else")
 
 
 def grouped(n_query_heads: int, n_key_heads: int) -> Callable[[Call], str]:
@@ -246,7 +248,10 @@ def grouped(n_query_heads: int, n_key_heads: int) -> Callable[[Call], str]:
         heads = np.arange(n_key_heads, dtype=np.float32)
         value = np.broadcast_to(heads[None, :, None, None], key.shape).copy()
         group = n_query_heads // n_key_heads
-        outputs = {"in blocks": np.repeat(heads, group), "in turn": np.tile(heads, group)}
+        outputs: dict[str, Array] = {
+            "in blocks": np.repeat(heads, group),
+            "in turn": np.tile(heads, group),
+        }
         if n_key_heads == 1:
             outputs = {"all use it": np.zeros(n_query_heads)}
         try:
@@ -300,10 +305,10 @@ def rounding(dtype: str) -> Callable[[Call], str]:
             kind = np.dtype(ml_dtypes.bfloat16)
         else:
             kind = np.dtype(dtype)
-        arrays = [x.astype(kind) for x in sample(*[(1, 2, 256, 64)] * 3, seed=4)]
-        right = exact(*arrays)
+        query, key, value = (x.astype(kind) for x in sample(*[(1, 2, 256, 64)] * 3, seed=4))
+        right = exact(query, key, value)
         once = np.abs(right.astype(kind).astype(np.float64) - right).max()
-        output = np.asarray(call(*arrays))
+        output = np.asarray(call(query, key, value))
         if output.dtype == np.float64:
             return "computed in float64"
         error = np.abs(output.astype(np.float64) - right).max() / once
@@ -372,7 +377,7 @@ def default_axis(call: Call) -> str:
     return verdict(call.softmax_default(x), references)
 
 
-EMPTY = {"an empty array": []}
+EMPTY: dict[str, list[float]] = {"an empty array": []}
 
 
 def uniform(count: int) -> dict[str, list[float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import traitlets
@@ -93,7 +92,8 @@ def callers(answers: Answers, question: str, verdict: str) -> list[str]:
     >>> callers({"answers": {"scale 0": {"refused": ["A", "B"]}}}, "scale 0", "refused")
     ['A', 'B']
     """
-    return answers["answers"][question].get(verdict, [])
+    found: dict[str, list[str]] = answers["answers"][question]
+    return found.get(verdict, [])
 
 
 class LibrariesTable(FilterTable):
@@ -138,7 +138,7 @@ class LibrariesTable(FilterTable):
     order = "The order is that of the questions."
     sort = traitlets.Enum(("", "question", "answer"), "").tag(sync=True)
 
-    def __init__(self, answers: Mapping[str, Any], **state: Any) -> None:
+    def __init__(self, answers: Answers, **state: Any) -> None:
         super().__init__(lines(answers), **state)
 
     def schemes(self, line: Line) -> list[str]:
