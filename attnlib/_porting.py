@@ -28,6 +28,7 @@ ELSEWHERE = {
     "dropout_rate": NOTHING,
     "dtype": "arrays of the type: the result has theirs",
     "enable_gqa": "key = np.repeat(key, group, axis=-3), and the same for value",
+    "key_padding_mask": "attn_mask=~key_padding_mask[:, None, None, :], since True hides there",
     "key_value_seq_lengths": HIDE,
     "left_window_size": HIDE,
     "local_window_size": HIDE,

@@ -19,6 +19,7 @@ CALLS = {
     "PyTorch": ({"enable_gqa": False}, r"no argument enable_gqa; use key = np.repeat\("),
     "PyTorch without dropout": ({"dropout_p": 0.0}, "no argument dropout_p; use no argument"),
     "PyTorch's module": ({"need_weights": True}, "no argument need_weights; use return_weights"),
+    "PyTorch's padding": ({"key_padding_mask": MASK}, "use attn_mask=~key_padding_mask"),
     "JAX": ({"mask": MASK}, "no argument mask; use attn_mask, in which a Boolean True shows"),
     "JAX, added": ({"bias": np.zeros((2, 2))}, "no argument bias; use attn_mask"),
     "JAX, windows": ({"local_window_size": 2}, "local_window_size; use a Boolean attn_mask"),
