@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .calls import Array, Call, NoSuchArgumentError
+from .calls import HEADS_FIRST, TOKENS_FIRST, Array, Call, NoSuchArgumentError
 
 REFUSED = "refused"
 NO_ARGUMENT = "no such argument"
@@ -108,6 +108,31 @@ def what_true_means(call: Call) -> str:
         "one is added to the logit": exact(query, key, value, mask),
     }
     return verdict(call(query, key, value, mask=mask), references)
+
+
+def mask_of_two_axes(call: Call) -> str:
+    """Ask which axes a Boolean mask has that has two of them, for as many texts as queries."""
+    visible = np.array([[1, 1, 0, 1], [0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 1, 0]], bool)
+    return masked(call, visible, {"(queries, keys)": visible, "(batch, keys)": visible[:, None]})
+
+
+def padding_mask(call: Call) -> str:
+    """Ask whether a mask may have one row for all heads and queries of a text."""
+    visible = np.arange(4) < np.array([4, 3, 2, 1])[:, None, None, None]
+    return masked(call, visible, {"taken": visible[:, 0]})
+
+
+def masked(call: Call, visible: Array, readings: Mapping[str, Array]) -> str:
+    """Return how a mask is read."""
+    if call.axes not in (HEADS_FIRST, TOKENS_FIRST):
+        raise NoSuchArgumentError("a mask for several texts")
+    query, key, value = sample(*[(4, 1, 4, 8)] * 3)
+    references = {
+        name: exact(query, key, value, minus_inf(np.broadcast_to(mask, (4, 4, 4))[:, None]))
+        for name, mask in readings.items()
+    }
+    references["one is added to the logit"] = exact(query, key, value, visible)
+    return verdict(call(query, key, value, mask=boolean(call, visible)), references)
 
 
 def integer_mask(option: str) -> Callable[[Call], str]:
@@ -364,6 +389,18 @@ def softmax_of(
     return ask
 
 
+def float16_total(count: int) -> Callable[[Call], str]:
+    """Ask what the weights of equal scores in float16 add up to."""
+
+    def ask(call: Call) -> str:
+        if call.softmax is None:
+            raise NoSuchArgumentError("softmax")
+        weights = np.asarray(call.softmax(np.zeros((1, count), np.float16)), np.float64)
+        return f"add up to {weights.sum():.3g}"
+
+    return ask
+
+
 def default_axis(call: Call) -> str:
     """Ask along which axis softmax goes if none is named."""
     if call.softmax_default is None:
@@ -402,6 +439,8 @@ QUESTIONS: dict[str, Callable[[Call], str]] = {
     "hidden row, Boolean, 8 keys": hidden_row("Boolean", 8),
     "hidden row, -inf": hidden_row("-inf", 3),
     "hidden row, lowest": hidden_row("lowest", 3),
+    "mask of two axes": mask_of_two_axes,
+    "padding mask": padding_mask,
     "float as mask": float_in_place_of_boolean,
     "integer as mask": integer_mask("mask"),
     "integer as bias": integer_mask("bias"),
@@ -429,6 +468,8 @@ QUESTIONS: dict[str, Callable[[Call], str]] = {
     "softmax of -inf, 3": softmax_of("softmax", [-INFINITY] * 3, uniform(3)),
     "softmax of -inf, 8": softmax_of("softmax", [-INFINITY] * 8, uniform(8)),
     "softmax of nothing": softmax_of("softmax", [], EMPTY),
+    "softmax, float16, 4096": float16_total(4096),
+    "softmax, float16, 70000": float16_total(70_000),
     "log_softmax": softmax_of("log_softmax", [0.0, 1e4], LOGARITHMS),
 }
 

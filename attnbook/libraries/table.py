@@ -21,6 +21,8 @@ ASKED = {
     "hidden row, Boolean, 8 keys": "The same with 8 keys",
     "hidden row, -inf": "A float mask is −∞ in the whole row: its output",
     "hidden row, lowest": "A float mask is the lowest float32 in the whole row: its output",
+    "mask of two axes": "A Boolean mask of two axes, for as many texts as queries, is read as",
+    "padding mask": "A Boolean mask of shape (batch, 1, 1, keys)",
     "float as mask": "A float mask of 0 and −∞ where a Boolean one is expected",
     "integer as mask": "An integer mask of 0 and 1 where a Boolean one is expected",
     "integer as bias": "An integer mask of 0 and 1 where a float one is expected",
@@ -48,6 +50,8 @@ ASKED = {
     "softmax of -inf, 3": "softmax of 3 times −∞",
     "softmax of -inf, 8": "softmax of 8 times −∞",
     "softmax of nothing": "softmax of an empty row",
+    "softmax, float16, 4096": "The weights of 4,096 equal scores in float16",
+    "softmax, float16, 70000": "The weights of 70,000 equal scores in float16",
     "log_softmax": "log_softmax of 0 and 10,000",
 }
 """Each question in the words of the page."""

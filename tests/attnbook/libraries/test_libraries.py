@@ -54,9 +54,25 @@ def nan_without_keys(query, key, value, *, attn_mask=None):
         return weights / weights.sum(axis=-1, keepdims=True) @ value
 
 
+def rows_of_texts(query, key, value, *, attn_mask):
+    """Read a mask of two axes as one of texts and keys, and refuse one of four axes."""
+    n_texts, n_keys = attn_mask.shape
+    mask = attn_mask.reshape(n_texts, 1, 1, n_keys)
+    return attnlib.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+
+
+def narrow_softmax(x):
+    """Divide by a sum in the type of the scores."""
+    with np.errstate(all="ignore"):
+        terms = np.exp(x)
+        return terms / terms.sum(axis=-1, keepdims=True, dtype=x.dtype)
+
+
 @pytest.mark.parametrize(
     ("run", "question", "verdict"),
     [
+        (rows_of_texts, "mask of two axes", "(batch, keys)"),
+        (rows_of_texts, "padding mask", "refused"),
         (lower_right, "causal, 2 and 5", "lower right"),
         (lower_right, "causal, 5 and 2", "lower right, zeros where no key is left"),
         (lower_right, "causal and mask", "the mask is ignored"),
@@ -75,6 +91,12 @@ def nan_without_keys(query, key, value, *, attn_mask=None):
 )
 def test_a_question_tells_apart_what_differs(run, question, verdict):
     assert questions.answer(numpy_call(run=run), question)[0] == verdict
+
+
+def test_weights_that_do_not_add_up_to_one_are_noticed():
+    narrow = numpy_call(softmax=narrow_softmax)
+    for n, total in ((4096, 1), (70000, 0)):
+        assert questions.answer(narrow, f"softmax, float16, {n}")[0] == f"add up to {total}"
 
 
 def test_axes_in_another_order_are_swapped_and_noticed():
