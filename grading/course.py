@@ -103,10 +103,10 @@ def _collected(
     order: Order, course: Enrolment, assignments: tuple[str, ...], url: str
 ) -> Collection:
     """Find out what came from whom, or say that nothing did."""
-    special = course.special(None, order.accepted)
-    if special.groups and (order.database or (order.out / DATABASE).exists()):
+    special = course.special(None, order.accepted, assignments)
+    if order.database or (order.out / DATABASE).exists():
         with Book(url) as book:
-            special = course.special(book, order.accepted)
+            special = course.special(book, order.accepted, assignments)
     collection = collect(order.submissions, course.roster, assignments, special)
     if collection.is_empty:
         raise ValueError(f"SUBMISSIONS must hold notebooks; {order.submissions} has none")
@@ -146,8 +146,9 @@ def _mark(
         def fresh() -> Iterator[Submission]:
             """Give what has to be run; settle at once what has not."""
             for came in collection:
-                receipts.extend(filter(None, [collection.receipt(came)]))
                 submission = memory.to_mark(came)
+                if submission is not None or came.notebook is not None:
+                    receipts.extend(filter(None, [collection.receipt(came)]))
                 if submission is None:
                     nothing = came.problem is not None and came.problem[0] == "missing"
                     progress.unchanged(missing=nothing)
@@ -184,15 +185,18 @@ def _mark(
                     write([*ready, *results])
                     ready.clear()
         write(ready)
-    notes += memory.notes()
-    notes.extend(
-        f"{each.student_id}: the same notebook came again; it counts as it came first"
-        for each in book.receive(receipts)
-    )
+    return [*notes, *memory.notes(), *_receive(order.out, course, book, sets, receipts)]
+
+
+def _receive(
+    out: Path, course: Enrolment, book: Book, sets: Iterable[str], receipts: list[Receipt]
+) -> Iterator[str]:
+    """Write down when everything came, and what that tells of who is who."""
+    for each in book.receive(receipts):
+        yield f"{each.student_id}: the same notebook came again; it counts as it came first"
     for name in sets if course.roster is not None else ():
         came = {each.student_id: each for each in receipts if each.assignment == name}
-        notes += reconcile(order.out, book, name, course.roster, came)
-    return notes
+        yield from reconcile(out, book, name, course.roster, came)
 
 
 def _record(out: Path, book: Book, run: str, results: Iterable[Result]) -> list[str]:

@@ -68,7 +68,7 @@ def dry_run(order: Order) -> str:
     course = enrolment(order.out, order.source, order.roster)
     order = replace(order, remark=remark, accepted=course.named(order.accepted))
     with _copied(order) as book:
-        special = course.special(book, order.accepted)
+        special = course.special(book, order.accepted, known)
         collection = collect(order.submissions, course.roster, tuple(known), special)
         memory = Memory.of(book, order.accepted, order.remark, collection.assignments)
         previews = {name: _Preview() for name in collection.assignments}

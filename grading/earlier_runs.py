@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from grading.intake.collection import OF_GROUP, UNMATCHED, WAITS
+from grading.intake.collection import NO_NOTEBOOK, OF_GROUP, UNMATCHED, WAITS
 from grading.marking.submission import digest
 from grading.safe_text import question_named, shown
 
@@ -110,8 +110,13 @@ class Memory:
         return result.status != "graded" and key in self.anew
 
     def _is_absent(self, submission: Submission) -> bool:
-        """Return whether nothing came from somebody who has marks of an earlier run."""
-        if not self._is_missing(submission) or self.book is None:
+        """Return whether no notebook came from somebody who has marks of an earlier run.
+
+        What came may be another file, or a notebook of which nobody knows whether it is theirs.
+        """
+        _, why = submission.problem or ("", "")
+        nothing = self._is_missing(submission) or why.startswith((NO_NOTEBOOK, WAITS))
+        if not nothing or self.book is None:
             return False
         return bool(self.book.checked(submission.assignment, submission.student.student_id))
 

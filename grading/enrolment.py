@@ -55,14 +55,16 @@ class Enrolment:
             f"one; say ASSIGNMENT=..., or roster in [{assignment}] of {FILE}"
         )
 
-    def special(self, book: Book | None, accepting: frozenset[str] = frozenset()) -> Special:
+    def special(
+        self, book: Book | None, accepting: frozenset[str], assignments: Iterable[str]
+    ) -> Special:
         """Return what sorting submissions needs to know, with who has marks in a gradebook."""
         groups = {name for name, rules in self.settings.rules.items() if rules.groups}
         marked = {
             name: {each.student.student_id for each in book.results(name) if each.marks}
             for name in (groups if book else ())
         }
-        accepted = {name: book.accepted(name) for name in (groups if book else ())}
+        accepted = {name: book.accepted(name) for name in (assignments if book else ())}
         due = {name for name, rules in self.settings.rules.items() if rules.due is not None}
         zone = self.settings.timezone
         return Special(self.rosters, groups, marked, accepting, accepted, zone, due)

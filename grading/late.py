@@ -133,10 +133,14 @@ def duration(time: timedelta) -> str:
     --------
     >>> duration(timedelta(days=1, hours=3, minutes=12)), duration(timedelta(seconds=90))
     ('1 day 3 h', '1 min')
+    >>> duration(timedelta(days=1, minutes=12)), duration(timedelta(days=1))
+    ('1 day 12 min', '1 day')
     """
     hours, minutes = divmod(time % DAY // timedelta(minutes=1), 60)
     if time >= DAY:
-        return _days(time // DAY) + (f" {hours} h" if hours else "")
+        # the next day has begun, and has its own penalty
+        begun = f"{hours} h" if hours else f"{minutes} min" if minutes else "and a little"
+        return _days(time // DAY) + (f" {begun}" if time % DAY else "")
     if hours:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     return f"{minutes} min" if minutes else "less than 1 min"

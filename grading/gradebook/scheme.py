@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -102,8 +103,14 @@ class Source:
             shown = f"those of {' or '.join(whose[:3])}" if whose else "others, or none"
             said.append(f"the notebook does not show these personal numbers, but {shown}")
         identities = [cell for cell in cells if cell.name == IDENTITY]
-        if len({found for cell in identities for found in TYPED.findall(cell.source)}) > 1:
+        typed = {found for cell in identities for found in TYPED.findall(cell.source)}
+        if len(typed) > 1:
             said.append("the cell for the student number gives several")
+        said += [
+            f"the student number there is {each[:60] or 'empty'}; its numbers are {theirs}"
+            for each in sorted(map(_literal, typed))
+            if (theirs := self.numbers(question, each)) != numbers
+        ]
         for cell in cells:
             if cell.role in ("answer", "own") and cell.kind == "code":
                 names = sorted({"".join(found) for found in REDEFINED.findall(cell.source)})
@@ -135,6 +142,13 @@ def _read(path: Path, _changed: int) -> Source:
         if "nbgrader" in cell.metadata
     }
     return Source(read(path), cells, pictures)
+
+
+def _literal(typed: str) -> str:
+    """Return the text that a literal stands for; anything else as it was typed."""
+    with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return str(ast.literal_eval(typed))
+    return typed
 
 
 def _printed(cell: ShownCell) -> str:

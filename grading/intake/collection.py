@@ -56,6 +56,8 @@ WAITS = "a notebook that may be this student's waits unmatched:"
 """Begins the message of whom a notebook hints at that no roster or number gives to anybody."""
 PERHAPS = "nothing came under this name, and nobody knows whose this is:"
 """Begins the message of whom nothing came, while a notebook waits that could be anybody's."""
+NO_NOTEBOOK = "no notebook was handed in"
+"""Begins the message of whoever sent nothing but other files."""
 TYPED = re.compile(rb"""student_id\s*=\s*\\?["']([^"'\\\n]{1,128})""")
 """What a notebook, as bytes of JSON, says of who wrote it; it is believed in nothing."""
 OF_GROUP = "the notebook of the group came from"
@@ -246,6 +248,7 @@ class _Planner:
         # Moodle calls its zip after the assignment
         by_name = self._named(composed(name))
         self.default = by_name[0] if len(by_name) == 1 else None
+        self.around = f"{shown(name)}: "
 
     # where files belong
 
@@ -461,7 +464,7 @@ class _Planner:
         planned = {}
         for student in members:
             if len(different) > 1 and student.student_id in came:
-                names = "; ".join(each.file.origin for each in different[:5])
+                names = self._where(different)
                 count = f"{len(different)} different notebooks of one group came"
                 what = f"{count}, ACCEPT the member whose counts: {names}"
                 receipt = self._receipt(student, assignment, came[student.student_id])
@@ -478,10 +481,19 @@ class _Planner:
 
     def _counts(self, assignment: str, student: str, pool: list[_Found]) -> bool:
         """Return whether somebody has said that of a group this member's notebook counts."""
-        accepted = self.special.accepted.get(assignment, ())
         return student in self.special.accepting or any(
-            (student, self._digest(each.file)) in accepted for each in pool
+            self._is_accepted(assignment, each) for each in pool
         )
+
+    def _is_accepted(self, assignment: str, found: _Found) -> bool:
+        """Return whether somebody has said that this very notebook is the student's."""
+        accepted = self.special.accepted.get(assignment)
+        return bool(accepted) and (found.student.student_id, self._digest(found.file)) in accepted
+
+    def _where(self, found: Iterable[_Found]) -> str:
+        """Return where some files are; the zip around them is named once."""
+        first, *others = [each.file.origin for each in found][:5]
+        return "; ".join([first, *(each.removeprefix(self.around) for each in others)])
 
     def _pools(self, found: list[_Found]) -> dict[str, list[_Found]]:
         """Return what one student may have handed in for each problem set."""
@@ -507,13 +519,21 @@ class _Planner:
     ) -> _Planned:
         """Return what one student handed in for one problem set."""
         different = self._newest(self._different(pool))
+        accepted = [each for each in different if self._is_accepted(assignment, each)]
+        if len(different) > 1 and len(accepted) == 1:
+            where = self._where(each for each in different if each not in accepted)
+            self.notes.append(f"{accepted[0].file.origin}: was accepted, and counts beside {where}")
+            different = accepted
         first = different[0]
-        origin = "; ".join(each.file.origin for each in different[:5])
+        origin = self._where(different)
         doubts = [first.doubt] if first.doubt else []
         if len(different) > 1:
             doubts.append(f"{len(different)} different notebooks came: {origin}")
         elif first.assignment is None:
-            doubts.append("neither folder nor file says which problem set this answers")
+            doubts.append(
+                "neither folder nor file says which problem set this answers; "
+                f"ASSIGNMENT={assignment} does, where all that comes answers it"
+            )
         problem: tuple[Status, str] | None = None
         if doubts:
             problem = ("needs-review", "; ".join(doubts))
@@ -585,7 +605,7 @@ class _Planner:
         clear = [each for each in others if each.assignment == assignment]
         if clear:
             names = [each.file.origin for each in clear[:5]]
-            what = f"no notebook was handed in, only {', '.join(names)}"
+            what = f"{NO_NOTEBOOK}, only {', '.join(names)}"
             receipt = self._receipt(student, assignment, clear)
             return _Planned(student, assignment, None, ("invalid", what), "; ".join(names), receipt)
         hints = self.hints.get(assignment, [])
@@ -593,7 +613,7 @@ class _Planner:
             what = f"{WAITS} {', '.join(waits[:5])}"
             return _Planned(student, assignment, None, ("needs-review", what), "")
         if unclear := [each.file.origin for each in others if each.assignment is None]:
-            what = f"no notebook was handed in; perhaps {', '.join(unclear[:5])}"
+            what = f"{NO_NOTEBOOK}; perhaps {', '.join(unclear[:5])}"
             return _Planned(student, assignment, None, ("needs-review", what), "; ".join(unclear))
         what = "nothing was handed in"
         if anybodys := [origin for names, origin in hints if not names]:

@@ -63,7 +63,8 @@ def everyone(
     ['missing', 'invalid']
     """
     listed = sorted(roster, key=attrgetter("student_id"))
-    absent = (Result(student, assignment, "missing") for student in listed)
+    nothing = "nothing was handed in"
+    absent = (Result(student, assignment, "missing", nothing) for student in listed)
     # the merge is stable, so that what was recorded comes before what the roster alone would say
     merged = heapq.merge(results, absent, key=STUDENT_ID)
     for _, same in itertools.groupby(merged, key=STUDENT_ID):
@@ -309,7 +310,11 @@ def _write_moodle_sheet(
         if student in by_id:
             result = by_id[student]
             row[grade] = _grade(result) or cells[grade]
-            if most is not None and not _same(cells[most], _number(result.maximum)):
+            if (
+                most is not None
+                and result.marks
+                and not _same(cells[most], _number(result.maximum))
+            ):
                 maxima.add((cells[most], _number(result.maximum)))
         rows.append(row)
     left += [

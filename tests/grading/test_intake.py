@@ -19,6 +19,7 @@ BEN = Student("s2", "18", "Ben Example")
 CY = Student("s3", "19", "Cy Example")
 ROSTER = Roster([ADA, BEN, CY])
 MOODLE = "_assignsubmission_file"
+NAMELESS = "neither folder nor file says which problem set this answers"
 
 
 def folder(root, files):
@@ -360,7 +361,7 @@ def test_a_notebook_that_says_no_problem_set_is_left_to_a_human(tmp_path):
     assert found["s1", "ps1"].problem[1].startswith("2 different notebooks came")
     assert found["s1", "ps2"].problem == (
         "needs-review",
-        "neither folder nor file says which problem set this answers",
+        f"{NAMELESS}; ASSIGNMENT=ps2 does, where all that comes answers it",
     )
     assert found["s1", "ps2"].notebook == b"a2"
     assert found["s2", "ps1"].notebook == b"b1"

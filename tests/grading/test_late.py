@@ -40,7 +40,8 @@ def came(**after: float) -> Receipt:
         ({"minutes": 15}, "no", 0),  # the grace holds its end
         ({"minutes": 15, "seconds": 1}, "15 min", 2),
         ({"days": 1}, "1 day", 2),
-        ({"days": 1, "seconds": 1}, "1 day", 4),  # a second day has begun
+        ({"days": 1, "seconds": 1}, "1 day and a little", 4),  # a second day has begun
+        ({"days": 1, "minutes": 31}, "1 day 31 min", 4),
         ({"days": 1, "hours": 3, "minutes": 5}, "1 day 3 h", 4),
         ({"days": 30}, "30 days", 10),  # the most
     ],

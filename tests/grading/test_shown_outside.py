@@ -66,6 +66,11 @@ def test_an_honest_notebook_is_not_said_of() -> None:
             ["gives several"],
             marks=LONG,
         ),
+        # whose words are about other numbers: somebody mistyped, and was accepted
+        (
+            {"identity": 'student_id = "s0000002"  # mine'},
+            ["the student number there is s0000002; its numbers are {'claim': "],
+        ),
     ],
 )
 def test_contradictions_are_said(

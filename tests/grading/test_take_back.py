@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grading import __main__ as command
-from grading.course import grade
+from grading.course import Order, export, grade
 from grading.intake.collection import PERHAPS, WAITS
 from grading.marking.submission import Conditions, mark
 from grading.release import worked
 from grading.reports.outcomes import outcomes
 from grading.results import Mark, Result, Student, Submission
 from grading.settings import Rules
+from grading.take_back import take_back
 from tests.grading.small_class import PROBLEM_SET, TINY, Class
 
 STUDENTS = {"s1": "Ada Example", "s2": "Ben Example"}
@@ -146,3 +148,63 @@ def test_who_waits_by_a_hint_is_not_told_whose_file_it_may_be() -> None:
     assert (found.status, found.message) == waits
     assert "assignsubmission" not in found.feedback
     assert "It is not clear yet whether your notebook came" in found.feedback
+
+
+def test_marks_stay_where_no_notebook_comes_that_is_surely_theirs(tmp_path: Path) -> None:
+    two = Class(tmp_path, 2)
+    grade(two.order(workers=1))
+    for student, other in (("s1", "s1/homework.pdf"), ("s2", "nobody/tiny.ipynb")):
+        two.path(student).rename(tmp_path / student)
+        place = two.submissions / other
+        place.parent.mkdir(exist_ok=True)
+        # the second notebook says that it is of s2, and its folder is nobody's
+        (tmp_path / student).rename(place)
+    said = grade(two.order(workers=1))
+    assert "marks of 2 stay of whom nothing came this time" in said
+    rows = two.rows()
+    assert [rows[each]["total"] for each in ("s1", "s2")] == ["6", "6"]
+    assert rows["unmatched~nobody"]["status"] == "needs-review"
+
+
+def test_a_notebook_that_was_accepted_counts_beside_another(tmp_path: Path) -> None:
+    one = Class(tmp_path, 1)
+    right, wrong = one.path("s1"), one.path("s1").with_name("tiny (1).ipynb")
+    one.hand_in("s1", q1="variance = -1.0")
+    right.rename(wrong)
+    one.hand_in("s1")
+    said = grade(one.order(workers=1))
+    assert "s1: 2 different notebooks came: s1/tiny (1).ipynb; s1/tiny.ipynb" in said
+    wrong.rename(tmp_path / "aside")
+    grade(one.order(workers=1, accepted=frozenset({"s1"})))
+    (tmp_path / "aside").rename(wrong)
+    said = grade(one.order(workers=1))
+    assert "s1/tiny.ipynb: was accepted, and counts beside s1/tiny (1).ipynb" in said
+    assert one.rows()["s1"]["total"] == "6"
+    # a third one is no longer what somebody looked at
+    one.hand_in("s1", q2="pass")
+    assert "s1: 2 different notebooks came" in grade(one.order(workers=1))
+
+
+def test_the_zip_around_several_files_is_named_once(tmp_path: Path) -> None:
+    one = Class(tmp_path, 1)
+    with zipfile.ZipFile(tmp_path / "came.zip", "w") as archive:
+        for name in ("a", "b"):
+            archive.writestr(f"s1/{name}.ipynb", name)
+    said = grade(Order(tmp_path / "came.zip", one.out, one.roster, source=TINY, workers=1))
+    assert "different notebooks came: came.zip: s1/a.ipynb; s1/b.ipynb" in said
+
+
+def test_what_was_taken_back_has_no_maximum_to_differ(tmp_path: Path) -> None:
+    one = Class(tmp_path, 1)
+    one.roster.write_text(
+        "Identifier,Full name,ID number,Grade,Maximum Grade\n"
+        "Participant 7,Ada,s1,,10.00\nParticipant 8,Bob,s2,,10.00\n",
+        encoding="utf-8",
+    )
+    grade(one.order(workers=1))
+    take_back(one.out, "s1", do=True)
+    said = export(one.out, one.roster, source=TINY)
+    assert said[1:] == [
+        "s1 (Ada): missing: nothing was handed in",
+        "s2 (Bob): missing: nothing was handed in",
+    ]
