@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from grading.marking import running
 from grading.marking.local import Pool
 from grading.marking.submission import OUR_FAULT, Conditions, mark, without_points
 from grading.results import Result, Submission
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 BATCH = 10
 TRIES = 2
 LOOK_EVERY = 5.0  # seconds
+USUAL = 60.0  # seconds for one notebook, with what is done outside of the sandbox
 
 
 class Workers(Protocol):
@@ -171,8 +173,8 @@ class _UnderWay:
         done = self.workers.finished(self.running, LOOK_EVERY)
         now = time.monotonic()
         for task, batch in self.running.items():
-            if task not in done and now - batch.since > _patience(
-                batch, self.conditions, self.workers.ahead
+            if task not in done and now - batch.since > self.workers.ahead * _patience(
+                batch, self.problem_sets, self.conditions
             ):
                 self.workers.stop(task)
                 for other in self.running.values():  # they waited for this one
@@ -229,7 +231,18 @@ def _batched(
         taken += len(batch)
 
 
-def _patience(batch: Batch, conditions: Conditions, ahead: int) -> float:
-    """Return how long a batch can take at most, waiting for a free worker included."""
-    each = 60 + conditions.limits.wall_seconds
-    return 60 + (ahead + 1) * BATCH * each if len(batch.submissions) > 1 else 60 + ahead * each
+def _patience(
+    batch: Batch, problem_sets: Mapping[str, ProblemSet], conditions: Conditions
+) -> float:
+    """Return for how long a batch is waited for.
+
+    A single notebook has the longest that it can take, and others beside it what they usually take
+    at most: where that is too short, each has its own time alone. Where the processors have more
+    to do than they can, everything takes so many times longer.
+    """
+    crowd = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    most = max(
+        running.longest(conditions.limits, problem_sets[each.assignment].questions)
+        for each in batch.submissions
+    )
+    return crowd * (most + USUAL * len(batch.submissions))

@@ -204,6 +204,16 @@ def run(
     return ran
 
 
+def longest(limits: sandbox.Limits, questions: Sequence[Question]) -> float:
+    """Return for how many seconds `run` goes on at most, the time aside that others take.
+
+    Each question whose function is called may bring all cells before it back.
+    """
+    asks = sum(question.asks for question in questions)
+    more = (RESTARTS + 1) * (sandbox.SLACK + sandbox.GRACE)
+    return limits.wall_seconds * (1.5 + asks * sandbox.AGAIN) + more
+
+
 def _errors(step: Step, found: sandbox.Run) -> set[str]:
     """Return the names of the errors that a step showed."""
     shown = {str(each.get("ename")) for each in found.outputs.get(step.does.key, ())} - {"None"}

@@ -55,6 +55,9 @@ INTERVAL = 0.05
 # for an interrupted cell to show its traceback, on a machine with much to do
 START_SECONDS = 60.0
 GRACE = 5.0
+# how much longer a step may take than it took, where it runs once more, and all of them beyond that
+AGAIN = 1.5
+SLACK = 10.0
 MOST_FILES = 20_000
 # none needs more than a few, and each holds as much memory that is no process's as the kernel
 # gives a socket unasked; nobody inside can ask for more
@@ -144,7 +147,7 @@ class Run:
     # The step during which it ended. Neither this step nor those after it have results.
     stopped_at: str | None = None
     cpu_seconds: float = 0.0  # processor time of all of its processes
-    repeated: float = 0.0  # seconds that were granted for steps that ran once more
+    repeated: float = 0.0  # seconds that steps took which ran once more
     waited: float = 0.0  # seconds in which others had the processors
 
 
@@ -170,16 +173,18 @@ def run(
     with _start(limits, unsafe=unsafe, repeats=repeats) as sandbox:
         for step in steps:
             if step.again in took:
-                result.repeated += sandbox.grant(*took[step.again])
+                sandbox.grant(*took[step.again])
             before = sandbox.clock()
             try:
                 _take(step, sandbox, result)
             except _Ended as ended:
                 result.ended, result.stopped_at = str(ended), step.key
-                break
             if repeats > 1:
-                wall, cpu = sandbox.clock()
-                took[step.key] = wall - before[0], cpu - before[1]
+                wall, cpu = (now - then for now, then in zip(sandbox.clock(), before, strict=True))
+                took[step.key] = wall, cpu
+                result.repeated += wall if step.again in took else 0.0
+            if result.ended:
+                break
     result.cpu_seconds, result.waited = sandbox.cpu_seconds, sandbox.waited
     return result
 
@@ -233,6 +238,7 @@ class _Sandbox:
         self.waited = 0.0  # seconds in which others had the processors; they count for no limit
         self.last = self.now() + START_SECONDS
         self.granted = 0.0  # seconds of processor time beyond the limit
+        self.slack = SLACK
         self.next_look = 0.0
         os.set_blocking(requests, False)
         os.set_blocking(replies, False)
@@ -269,11 +275,15 @@ class _Sandbox:
         """Return whether what the processes take can be seen."""
         return sys.platform == "linux"
 
-    def grant(self, wall: float, cpu: float) -> float:
-        """Let a step that runs once more take what it took, and half as much again."""
-        self.last += 1.5 * wall + 1.0
-        self.granted += 1.5 * cpu + 1.0
-        return 1.5 * wall + 1.0
+    def grant(self, wall: float, cpu: float) -> None:
+        """Let a step that runs once more take what it took, and half as much again.
+
+        What takes no time may take a second more, and all such steps together a few.
+        """
+        more = min(1.0, self.slack)
+        self.slack -= more
+        self.last += AGAIN * wall + more
+        self.granted += AGAIN * cpu + more
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the reply to one request."""

@@ -21,7 +21,7 @@ from grading.marking import distribute, remote
 from grading.marking.submission import Conditions
 from grading.problem_set import ProblemSet, Question
 from grading.results import Mark, Result, Student, Submission
-from grading.sandbox.sandbox import SandboxUnavailable
+from grading.sandbox.sandbox import Limits, SandboxUnavailable
 from tests.book.notebooks import ROOT
 
 DASK = Path(distribute.__file__).with_name("dask.yaml")
@@ -159,7 +159,7 @@ def test_what_kills_its_worker_every_time_is_for_a_person_and_the_others_are_mar
 def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
     workers: distribute.Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def patience(batch: distribute.Batch, _conditions: Conditions, _ahead: int) -> float:
+    def patience(batch: distribute.Batch, *_: object) -> float:
         # the others may have to wait for a worker that starts anew
         return 2.0 if any(each.notebook == b"sleep" for each in batch.submissions) else 600.0
 
@@ -171,6 +171,16 @@ def test_what_never_comes_back_is_for_a_person_and_the_others_are_marked(
         "s2": "graded",
         "s3": "graded",
     }
+
+
+def test_a_busy_machine_is_waited_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distribute.os, "cpu_count", lambda: 2)
+    waits = []
+    for load in (0.1, 2.0, 32.0):
+        monkeypatch.setattr(distribute.os, "getloadavg", lambda load=load: (load, 0.0, 0.0))
+        batch = distribute.Batch((came_in(1),))
+        waits.append(distribute._patience(batch, SETS, Conditions({})))
+    assert waits[0] == waits[1] == waits[2] / 16 > Limits().wall_seconds
 
 
 def test_without_a_sandbox_nothing_is_marked(workers: distribute.Workers) -> None:

@@ -220,6 +220,32 @@ def test_all_restarts_together_have_a_limit() -> None:
     assert points(result) == {"q1": 0, "q2": 0, "q3": 0, "q4": None}
 
 
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_nothing_runs_longer_than_is_waited_for(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    steps = [
+        running.Step(sandbox.Execute(str(i), ""), f"q{i}", i, scratch=i > 5) for i in range(30)
+    ]
+    steps.append(running.Step(sandbox.Collect("f", ""), "f"))
+
+    def take_all(some: list[sandbox.Execute], limits: sandbox.Limits, **_: object) -> sandbox.Run:
+        """Take a share of the time, and the most for running once more; then end itself."""
+        first = share * limits.wall_seconds
+        repeated = sandbox.AGAIN * first + sandbox.SLACK
+        clock[0] += first + repeated
+        return sandbox.Run(ended="it ended", stopped_at=some[0].key, repeated=repeated)
+
+    monkeypatch.setattr(running.sandbox, "run", take_all)
+    monkeypatch.setattr(running.time, "monotonic", lambda: clock[0])
+    limits = sandbox.Limits()
+    running.run(steps, limits)
+    asks = [each for each in TINY.questions if each.asks]
+    assert len(asks) == 1
+    assert 2 * limits.wall_seconds < clock[0] <= running.longest(limits, TINY.questions)
+
+
 def test_a_later_question_may_use_the_same_names() -> None:
     again = (
         'def sharpen(*_):\n    return None\n\nordered = sorted(personal_numbers(student_id, "q3")'

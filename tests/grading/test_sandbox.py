@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import contextlib
 import json
 import os
 import signal
@@ -1120,3 +1121,37 @@ def test_text_is_cut_over_all_outputs_of_a_cell() -> None:
     assert len(cleaned[-1]["traceback"][0]) == 32_768
     assert clean_text("a\tb\r\nç√\x9b") == "a\tb\r\nç√"
     assert signal.SIGKILL == 9
+
+
+class _Scripted:
+    """A sandbox whose steps take what a script says, instead of a real one."""
+
+    cpu_seconds = waited = 0.0
+
+    def __init__(self, took: list[float]) -> None:
+        self.took, self.at = iter(took), 0.0
+        self.last, self.granted, self.slack = 100.0, 0.0, sandbox.SLACK
+
+    def clock(self) -> tuple[float, float]:
+        return self.at, self.at
+
+    def ask(self, _request: object) -> dict[str, object]:
+        self.at += next(self.took)
+        return {"outputs": []}
+
+    grant = sandbox._Sandbox.grant
+
+
+def test_what_runs_once_more_is_granted_what_it_took_and_counts_as_what_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = 200
+    scripted = _Scripted([4.0, *[0.0] * many, 3.0, *[0.5] * many])
+    monkeypatch.setattr(sandbox, "prepare", lambda **_: None)
+    monkeypatch.setattr(sandbox, "_start", lambda *_, **__: contextlib.nullcontext(scripted))
+    cells = [Execute(str(i), "") for i in range(many + 1)]
+    found = run([*cells, *(Execute(f"{i} again", "", str(i)) for i in range(many + 1))])
+    assert found.repeated == 3.0 + 0.5 * many
+    # a second for each cell that took none would be minutes
+    assert scripted.last == 100.0 + 1.5 * 4.0 + sandbox.SLACK
+    assert scripted.granted == 1.5 * 4.0 + sandbox.SLACK
