@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from grading.earlier_runs import Memory, chosen_questions
 from grading.enrolment import Enrolment, enrolment
-from grading.gradebook import autograded
 from grading.gradebook.book import Book, write_autograded
 from grading.gradebook.database import DATABASE, database
 from grading.gradebook.formgrader import write_course
@@ -21,11 +20,11 @@ from grading.marking import distribute
 from grading.marking.submission import Conditions, mark
 from grading.private import close_course, make_private, write_private
 from grading.problem_set import SOURCE, ProblemSet, problem_sets
-from grading.reports import feedback, tables
 from grading.reports import instructor as report
+from grading.reports import tables
 from grading.reports.feedback_zips import write_zips
 from grading.reports.outcomes import late_notes
-from grading.safe_text import safe_name
+from grading.reports.student_pages import write_pages
 from grading.sandbox import sandbox
 from grading.take_back import reconcile
 
@@ -91,7 +90,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
         )
         notes += _mark(order, course, book, run, collection, sets, conditions, work)
         marked = _recorded_sets(book, order.source)
-        _renew_feedback(order.out, book, marked, course)
+        write_pages(order.out, book, marked, course)
         summaries = _write_tables(order.out, book, course, marked)
     notes = list(dict.fromkeys(notes))
     whole = "\n".join(["\n\n".join(summaries.values()), *notes])
@@ -216,77 +215,13 @@ def _record(out: Path, book: Book, run: str, results: Iterable[Result]) -> list[
         )
         for result in group:
             write_autograded(out, result)
-            _write_feedback(out, result)
     return notes
-
-
-def _write_feedback(out: Path, result: Result) -> None:
-    """Write the page for the student, or take away an older one."""
-    path = _feedback_path(out, result)
-    if result.feedback:
-        write_private(path, result.feedback)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _feedback_path(out: Path, result: Result) -> Path:
-    """Return where the page for a student is."""
-    return out / "feedback" / safe_name(result.student.student_id) / f"{result.assignment}.html"
 
 
 def _recorded_sets(book: Book, source: Path) -> dict[str, ProblemSet]:
     """Return the problem sets of which anything is in the gradebook."""
     known = problem_sets(source)
     return {name: each for name, each in known.items() if next(book.results(name), None)}
-
-
-def _renew_feedback(
-    out: Path, book: Book, sets: Mapping[str, ProblemSet], course: Enrolment
-) -> None:
-    """Write anew the pages on which something may have changed without marking.
-
-    These are pages of those whose paragraphs somebody has marked, of late work, and of groups.
-    """
-    for name, problem_set in sets.items():
-        by_hand = {each.name for each in problem_set.questions if each.by_hand}
-        total = max(book.count(name), len(course.of(name) or ()))
-        for result in report.counted(course.outcomes(book, name), total, f"pages of {name}"):
-            path = _feedback_path(out, result)
-            if result.status == "missing":
-                path.unlink(missing_ok=True)
-            elif _may_differ(path, result, by_hand) and (page := _page(out, problem_set, result)):
-                _write_feedback(out, replace(result, feedback=page))
-
-
-def _may_differ(path: Path, result: Result, by_hand: set[str]) -> bool:
-    """Return whether a student's page may be another than that of the last marking."""
-    if result.shared_by:
-        return True
-    if result.status != "graded":
-        return False
-    marked = (each for each in result.marks if each.points is not None or each.message)
-    return (
-        any(each.question in by_hand or each.by_person for each in marked)
-        or bool(result.late and result.late.why)
-        or result.decided is not None
-        or feedback.has_remarks(path)
-    )
-
-
-def _page(out: Path, problem_set: ProblemSet, result: Result) -> str:
-    """Return a student's page as it is by now, or nothing where it cannot be made again."""
-    student, status = result.student, result.status
-    if status != "graded":
-        reason = result.message if status == "invalid" else ""
-        return feedback.page(problem_set, student, status, reason, (), result.marks, ())
-    holder = result.shared_by or student.student_id
-    ran = autograded.place(out, holder, result.assignment)
-    if not ran.exists():  # the gradebook was filled from another folder
-        return ""
-    cells, notes = autograded.read(ran.read_text(encoding="utf-8"))
-    marks, remarks = result.marks, feedback.remarks(result, problem_set)
-    counts = result.final
-    return feedback.page(problem_set, student, status, "", cells, marks, notes, remarks, counts)
 
 
 def _write_tables(
@@ -375,7 +310,7 @@ def _opened(
     close_course(out)
     with Book(database(out, url)) as book:
         sets = _recorded_sets(book, source)
-        _renew_feedback(out, book, sets, course)
+        write_pages(out, book, sets, course)
         summaries = _write_tables(out, book, course, sets)
         write_private(out / "summary.txt", "\n\n".join(summaries.values()) + "\n")
         yield book, course, sets

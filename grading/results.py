@@ -12,6 +12,8 @@ Status = Literal["graded", "needs-review", "invalid", "missing"]
 FOR_A_PERSON = "for a person:"
 """Begins what is said of an answer that a program cannot mark: it ran with its author, and not
 here, or it stands in another cell."""
+FAILED = "the grader failed:"
+"""Begins the message of a submission that could not be marked, whatever is in it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,6 @@ class Result:
     digest: str = ""  # SHA-256 of what came from whom
     # The notebook as it ran, in nbformat's JSON, or empty. Hidden checks are not in it.
     notebook: str = ""
-    feedback: str = ""  # the page for the student, in HTML, or empty
     cpu_seconds: float = 0.0  # processor time that the sandbox took
     # SHA-256 of what was answered to each question: a person's decision is about that
     answers: dict[str, str] = field(default_factory=dict)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from grading.marking import running
 from grading.marking.local import Pool
-from grading.marking.submission import OUR_FAULT, Conditions, mark, without_points
-from grading.results import Result, Submission
+from grading.marking.submission import Conditions, mark, without_points
+from grading.results import FAILED, Result, Submission
 from grading.sandbox.sandbox import SandboxUnavailable, why_unavailable
 
 if TYPE_CHECKING:
@@ -100,12 +100,10 @@ def _mark_safely(submission: Submission, problem_set: ProblemSet, conditions: Co
     except SandboxUnavailable as failure:
         if not conditions.unsafe and why_unavailable():
             raise
-        reason = f"its sandbox did not start: {failure}"
+        reason = f"{FAILED} its sandbox did not start: {failure}"
     except Exception as failure:  # noqa: BLE001, one submission must not stop the others
-        reason = f"the grader itself failed: {type(failure).__name__}: {failure}"
-    return without_points(
-        submission, problem_set, "needs-review", reason[:300], for_student=OUR_FAULT
-    )
+        reason = f"{FAILED} {type(failure).__name__}: {failure}"
+    return without_points(submission, problem_set, "needs-review", reason[:300])
 
 
 def mark_all(
@@ -197,11 +195,9 @@ class _UnderWay:
 
     def lost(self, submission: Submission) -> Result:
         """Return the result of a submission that did not come back from its last try."""
-        reason = f"could not be marked: its worker was lost {TRIES + 1} times"
+        reason = f"{FAILED} its worker was lost {TRIES + 1} times"
         problem_set = self.problem_sets[submission.assignment]
-        return without_points(
-            submission, problem_set, "needs-review", reason, for_student=OUR_FAULT
-        )
+        return without_points(submission, problem_set, "needs-review", reason)
 
 
 def batch_size(left: int, workers: int, size: int = BATCH) -> int:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from grading import version
 from grading.gradebook import autograded
-from grading.intake.collection import WAITS
 from grading.intake.normalize import Invalid, Normalized, WorkCell, normalize, own_words
 from grading.marking import newer, running
 from grading.marking.judging import BrokenCheckError, Judge
 from grading.pictures import used
 from grading.problem_set import ProblemSet, Question
-from grading.reports import feedback
-from grading.results import FOR_A_PERSON, Mark, Result, Status, Student, Submission
+from grading.reports.feedback import ShownCell
+from grading.results import FAILED, FOR_A_PERSON, Mark, Result, Status, Student, Submission
 from grading.sandbox import sandbox
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ KEYWORD = re.compile(r"unexpected keyword argument|got an unexpected keyword")
 ELSEWHERE = "the cell for it has no words; what was written into another cell is shown with it"
 BESIDE = "the cell for it is as it was given out, and something was written beside it"
 UNTOUCHED = "nothing was written here beyond what was given out"
-UNCLEAR = "It is not clear yet whether your notebook came; your instructor looks into it."
-OUR_FAULT = "Something failed on our side; your instructor has been told, and nothing is lost."
 
 
 @dataclass(frozen=True)
@@ -70,9 +67,7 @@ def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions
     known = digest(submission)
     if submission.problem is not None or submission.notebook is None:
         status, message = submission.problem or ("missing", "nothing was handed in")
-        # what may be somebody else's is named to the instructor alone
-        said = UNCLEAR if message.startswith(WAITS) else None
-        return without_points(submission, problem_set, status, message, known, for_student=said)
+        return without_points(submission, problem_set, status, message, known)
     try:
         work = normalize(submission.notebook, problem_set)
     except Invalid as invalid:
@@ -82,9 +77,8 @@ def mark(submission: Submission, problem_set: ProblemSet, conditions: Conditions
     try:
         return _marked(submission, problem_set, work, conditions, known)
     except BrokenCheckError as broken:
-        return without_points(
-            submission, problem_set, "needs-review", str(broken), known, for_student=OUR_FAULT
-        )
+        message = f"{FAILED} {broken}"
+        return without_points(submission, problem_set, "needs-review", message, known)
 
 
 def without_points(
@@ -93,28 +87,13 @@ def without_points(
     status: Status,
     message: str,
     known: str = "",
-    *,
-    for_student: str | None = None,
 ) -> Result:
-    """Return a result that decides about no points.
+    """Return a result that decides about no points, with the reason.
 
-    The `message` is for the instructor; the student gets `for_student` where that differs. The
-    digest, `known`, is empty where it has to be tried again.
+    The digest, `known`, is empty where it has to be tried again.
     """
     marks = tuple(Mark(each.name, None, each.points) for each in problem_set.questions)
-    page = ""
-    if status != "missing":
-        said = for_student or message
-        page = feedback.page(problem_set, submission.student, status, said, (), marks, ())
-    return Result(
-        submission.student,
-        submission.assignment,
-        status,
-        message,
-        marks,
-        digest=known,
-        feedback=page,
-    )
+    return Result(submission.student, submission.assignment, status, message, marks, digest=known)
 
 
 def doubt_about_identity(submission: Submission, typed: str | None) -> str:
@@ -204,7 +183,7 @@ def _marked(
     marks = tuple(map(marked, problem_set.questions))
     pictures = {**problem_set.pictures, **work.pictures}
     shown = tuple(
-        feedback.ShownCell(
+        ShownCell(
             cell.name,
             cell.role,
             cell.kind,
@@ -223,7 +202,6 @@ def _marked(
         marks=marks,
         digest=known,
         notebook=autograded.notebook(problem_set, shown, notes, identity),
-        feedback=feedback.page(problem_set, student, "graded", "", shown, marks, notes),
         cpu_seconds=ran.cpu_seconds,
         answers=_answers(work.cells),
     )

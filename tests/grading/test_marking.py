@@ -18,6 +18,7 @@ from grading.marking.running import plan
 from grading.marking.submission import Conditions, doubt_about_identity, identity_of, mark
 from grading.problem_set import ProblemSet, problem_sets, read
 from grading.release import worked
+from grading.reports.student_pages import page_of
 from grading.results import Mark, Result, Student, Submission
 from grading.sandbox import sandbox
 
@@ -52,6 +53,10 @@ def points(result: Result) -> dict[str, float | None]:
     return {each.question: each.points for each in result.marks}
 
 
+def page(result: Result) -> str:
+    return page_of(TINY, result)
+
+
 def message(result: Result, question: str) -> str:
     return next(each.message for each in result.marks if each.question == question)
 
@@ -71,7 +76,7 @@ def test_an_empty_notebook_gets_nothing_and_is_told_why() -> None:
     assert points(result) == {"q1": 0, "q2": 0, "q3": 0, "q4": 0}
     assert "variance" in message(result, "q1")
     assert "nothing was written here" in message(result, "q4")
-    assert "nothing was written here" in result.feedback
+    assert "nothing was written here" in page(result)
     assert result.status == "graded"
 
 
@@ -207,7 +212,7 @@ def test_a_function_costs_only_its_own_question_and_is_told_why(body: str, says:
     result = marked({"q2": DEFINE + body}, conditions=SHORT)
     assert points(result) == {"q1": 2, "q2": 0, "q3": 1, "q4": None}
     assert says in message(result, "q2")
-    named = "your code for q2" in result.feedback or "the check of q2" in result.feedback
+    named = "your code for q2" in page(result) or "the check of q2" in page(result)
     assert named or "ended" not in says
 
 
@@ -260,7 +265,7 @@ def test_what_the_hidden_check_calls_with_appears_nowhere() -> None:
     result = marked({"q2": "kept = []\n" + told, "q3": "print(kept)\nordered = None"})
     asked = Judge.of(TINY).ask(TINY.questions[1], "s1", 7)
     secret = str(asked["scores"][0, 0])[:6]
-    for shown in (result.feedback, result.notebook):
+    for shown in (page(result), result.notebook):
         assert secret not in shown
         assert "called with" in shown  # by the public check, with its own numbers
 
@@ -279,14 +284,14 @@ def test_a_function_says_nothing_of_its_inputs_by_failing(body: str, words: str)
     result = marked({"q2": DEFINE + when + body})
     assert words in message(result, "q2")
     first = str(abs(Judge.of(TINY).ask(TINY.questions[1], "s1", 7)["scores"][0, 0]))[:6]
-    assert first not in result.feedback + result.notebook
+    assert first not in page(result) + result.notebook
 
 
 def test_nothing_hidden_is_in_what_comes_out() -> None:
     result = marked({"q1": "variance = 1"})
     for word in ("HIDDEN", "judge", "Wrong", "hidden_check", "expected"):
         assert word not in result.notebook
-        assert word not in result.feedback
+        assert word not in page(result)
 
 
 def test_the_notebook_that_ran_has_its_outputs_and_nbgraders_names() -> None:
@@ -313,7 +318,7 @@ def test_a_check_that_fails_itself_is_for_a_person_and_tells_the_student_nothing
     expected = Judge.of(TINY).spaces["q1"]["personal_numbers"]("s1", "q1")["d_k"]
     assert result.status == "needs-review"
     assert f"KeyError: {expected}" in result.message
-    assert str(expected) not in result.feedback
+    assert str(expected) not in page(result)
     assert result.total is None
     assert all(each.points is None for each in result.marks)
     with pytest.raises(BrokenCheckError, match="check of q1 itself failed"):
@@ -345,7 +350,7 @@ class TestIdentity:
         result = marked(typed="s2")
         assert result.status == "needs-review"
         assert result.total is None
-        assert "s2" in result.feedback
+        assert "s2" in page(result)
 
     def test_who_was_accepted_is_marked_by_the_roster(self) -> None:
         assert points(marked(typed="s2", accepted=True))["q1"] == 2
@@ -355,7 +360,7 @@ def test_what_is_no_notebook_is_invalid() -> None:
     result = mark(Submission(ADA, "tiny", b"{"), TINY, CONDITIONS)
     assert result.status == "invalid"
     assert result.total is None
-    assert result.message in result.feedback
+    assert result.message in page(result)
 
 
 def test_a_problem_found_before_is_handed_on() -> None:
@@ -364,7 +369,6 @@ def test_a_problem_found_before_is_handed_on() -> None:
     assert (result.status, result.message) == problem
     missing = mark(Submission(ADA, "tiny", None), TINY, CONDITIONS)
     assert missing.status == "missing"
-    assert missing.feedback == ""
 
 
 def test_a_digest_tells_notebooks_students_and_problem_sets_apart() -> None:

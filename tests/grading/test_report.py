@@ -231,7 +231,7 @@ class TestSummary:
             for i in range(500):
                 yield Result(
                     *(Student(f"s{i}", "", ""), "week3", "graded", "", (Mark("q1", 1.0, 4),)),
-                    feedback=page + str(i),
+                    notebook=page + str(i),
                 )
 
         tracemalloc.start()

@@ -16,6 +16,7 @@ from grading.intake.sources import FILE_LIMIT, Folder
 from grading.marking.submission import Conditions, mark
 from grading.problem_set import read
 from grading.release import worked
+from grading.reports.student_pages import page_of
 from grading.results import Result, Student, Submission
 from grading.sandbox.sandbox import Limits, _own_paths
 
@@ -96,7 +97,7 @@ def test_what_was_added_to_the_set_up_is_kept_and_what_was_changed_is_not() -> N
     raw = written({"q1": f"{Q1}variance = variance * float(half + half)\n"}, added)
     result = marked(raw)
     assert points(result)[:3] == RIGHT
-    assert "what was added to it ran after it" in result.feedback
+    assert "what was added to it ran after it" in page_of(TINY, result)
     changed = added + "\ndef np():\n    return 0\nimport math as np\n"
     cells = {cell.name: cell for cell in normalize(written({}, changed), TINY).cells if cell.name}
     assert cells["setup"].source == TINY.by_name["setup"].source
@@ -108,7 +109,7 @@ def test_cells_behind_all_questions_take_no_time_from_functions() -> None:
     endless = "total = 0\nwhile True:\n    total += 1\n"
     result = marked(written({}, "", *[endless] * 6))
     assert points(result)[:3] == RIGHT
-    assert "too long" in result.feedback
+    assert "too long" in page_of(TINY, result)
 
 
 def test_a_notebook_with_very_large_outputs_is_read_without_them(tmp_path: Path) -> None:
@@ -188,9 +189,9 @@ def test_who_is_right_is_told_of_no_cause() -> None:
 def test_no_folder_of_this_machine_is_in_what_students_see() -> None:
     tries = "import sys, json\nprint(sys.prefix, sys.base_prefix, json.__file__)\njson.loads('{')\n"
     result = marked(written({"q1": Q1 + tries}))
-    assert "JSONDecodeError" in result.feedback
+    assert "JSONDecodeError" in page_of(TINY, result)
     for path in _own_paths():
-        assert path not in result.feedback
+        assert path not in page_of(TINY, result)
         assert path not in result.notebook
 
 

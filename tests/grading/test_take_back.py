@@ -14,6 +14,7 @@ from grading.intake.collection import PERHAPS, WAITS
 from grading.marking.submission import Conditions, mark
 from grading.release import worked
 from grading.reports.outcomes import outcomes
+from grading.reports.student_pages import page_of
 from grading.results import Mark, Result, Student, Submission
 from grading.settings import Rules
 from grading.take_back import take_back
@@ -146,8 +147,9 @@ def test_who_waits_by_a_hint_is_not_told_whose_file_it_may_be() -> None:
         Submission(Student("s1", "", ""), "tiny", None, waits), PROBLEM_SET, Conditions({})
     )
     assert (found.status, found.message) == waits
-    assert "assignsubmission" not in found.feedback
-    assert "It is not clear yet whether your notebook came" in found.feedback
+    page = page_of(PROBLEM_SET, found)
+    assert "assignsubmission" not in page
+    assert "It is not clear yet whether your notebook came" in page
 
 
 def test_marks_stay_where_no_notebook_comes_that_is_surely_theirs(tmp_path: Path) -> None:
