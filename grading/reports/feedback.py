@@ -42,12 +42,14 @@ MOST_PIXELS = 16_000_000
 LARGEST_PAGE = 4_000_000
 LARGEST_TEXTS = 1_000_000
 MOST_WORK = 10_000_000
+CHARACTER = 128
 MOST_NESTED = 12
 MOST_PICTURES = 3_000_000
 """What may be shown: characters of a cell, an output, a message; outputs of a cell; notes;
 characters of an image in base64 and its pixels; characters of all cells and outputs together, and
-of which outputs leave room for further cells; the work and the nesting of the texts that are
-rendered, as `work` counts; characters of the pictures of a cell, each as often as it is shown."""
+of which outputs leave room for further cells; the work of what is rendered, as `work` counts, and
+how much of it a character is; the nesting of texts; characters of the pictures of a cell, each as
+often as it is shown."""
 
 TOO_LARGE = ("left-out", "what this cell showed is left out, as all together is too large")
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
@@ -336,11 +338,9 @@ def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Bl
     made: list[Block] = []
     whole, done, placed = 0, 0, set()
     for cell in cells:
-        rendered = True
-        if cell.kind == "markdown" and cell.role not in GIVEN:
-            needed = work(cell.source[:LONGEST_SOURCE])
-            rendered = done + needed <= MOST_WORK
-            done += needed if rendered else 0
+        needed = 0 if cell.role in GIVEN else work(_cut(cell.source, LONGEST_SOURCE), cell.kind)
+        rendered = done + needed <= MOST_WORK
+        done += needed if rendered else 0
         block = _block(cell, rows, rendered=rendered)
         shown = sum(len(text) for _, text in block.outputs)
         if shown and whole + len(block.body) + shown > LARGEST_PAGE - LARGEST_TEXTS:
@@ -355,19 +355,25 @@ def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Bl
     return made, 0
 
 
-def work(text: str) -> int:
-    """Return how much work a text is to render, at worst.
+def work(text: str, kind: str = "markdown") -> int:
+    """Return how much work a text or code is to render, at worst.
 
-    That is for each paragraph its characters times the signs in it that may begin something, as
-    many times as levels are around it, and for what may be looked for up to the end, all that there
-    is. A text that is nested deeper than `MOST_NESTED` is more than there is time for.
+    Each character is some. In a text it is also for each paragraph its characters times the signs
+    in it that may begin something, as many times as levels are around it, and for what may be
+    looked for up to the end, all that there is. A text that is nested deeper than `MOST_NESTED` is
+    more than there is time for.
 
     Examples
     --------
     >>> work("Plain words."), work("The *spread* grows."), work("> - The *spread* grows.")
-    (12, 57, 276)
+    (1548, 2489, 3220)
+    >>> work("x = 1", "code")
+    640
     """
-    needed = len(text) * len(AHEAD.findall(text))
+    needed = CHARACTER * len(text)
+    if kind == "code":
+        return needed
+    needed += len(text) * len(AHEAD.findall(text))
     for part in BLANK.split(text):
         found = LEVELS.findall(part)
         deep = max((len(re.findall(r"[>*+-]|\d+", each)) for each in found), default=0)
@@ -385,7 +391,7 @@ def _block(cell: ShownCell, rows: Mapping[str, Row], *, rendered: bool = True) -
     if cell.role in GIVEN and cell.kind != "code" and (found := TITLE.match(source)):
         heading, source = found[1], source[found.end() :].strip()
     title = _markdown(visible(heading), given=True)
-    body = _body(cell, source) if rendered else _as_typed(source)
+    body = _body(cell, source) if rendered else _as_typed(source, cell.kind)
     block = Block(cell, title, body)
     if cell.kind == "code":
         block.outputs = _outputs(cell)
@@ -410,9 +416,11 @@ def _body(cell: ShownCell, source: str) -> Markup:
     return Markup("<pre>{}</pre>").format(source)
 
 
-def _as_typed(source: str) -> Markup:
-    """Return a text that would take too long to render, as its source."""
+def _as_typed(source: str, kind: str) -> Markup:
+    """Return what would take too long to render as its source, code without colors."""
     shown = visible(_cut(source, LONGEST_SOURCE))
+    if kind == "code":
+        return Markup("<pre><code>{}</code></pre>").format(shown)
     return Markup(
         '<p class="left-out">[this text is shown as it was typed: it is too intricate]</p>'
         "<pre>{}</pre>"

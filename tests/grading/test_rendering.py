@@ -15,7 +15,7 @@ from grading.gradebook import autograded, by_hand
 from grading.pictures import lifted
 from grading.problem_set import SOURCE, read
 from grading.reports import feedback
-from grading.reports.feedback import MOST_PICTURES, MOST_WORK, ShownCell, blocks, work
+from grading.reports.feedback import CHARACTER, MOST_PICTURES, MOST_WORK, ShownCell, blocks, work
 
 TYPED = "as it was typed"
 HARMLESS = {
@@ -40,7 +40,7 @@ def test_harmless_texts_are_rendered() -> None:
     assert together[3].count('<code class="tex') == 80
     for path in SOURCE.glob("*/*.ipynb"):
         texts = [each.source for each in read(path).cells if each.kind == "markdown"]
-        assert sum(map(work, texts)) < MOST_WORK / 4
+        assert sum(map(work, texts)) < MOST_WORK
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,42 @@ def test_all_texts_together_have_one_budget() -> None:
 
 def test_work_grows_with_length_signs_and_levels() -> None:
     assert work("a" * 2000) < work("a_" * 1000) < work("> " + "a_" * 1000)
-    assert work("a_\n\n" * 1000) < work("a_" * 1000) / 50
+    beyond = work("a_\n\n" * 1000) - CHARACTER * 4000
+    assert 0 < beyond < work("a_" * 1000) / 50
+
+
+CHEAP_BY_SIGNS = {
+    "lists": "- a\n" * 5000,
+    "paragraphs": "a\n\n" * 6000,
+    "empty lines": "\n" * 20_000,
+    "tables": "|a|b|\n|-|-|\n" + "|1|2|\n" * 3000,
+    "code within": "```python\n" + "a b c d\n" * 2400 + "```\n",
+}
+
+
+@pytest.mark.parametrize("source", [*CHEAP_BY_SIGNS.values(), "a + b\n" * 3000])
+@pytest.mark.parametrize("kind", ["markdown", "code"])
+def test_all_that_is_rendered_of_a_notebook_is_bounded(
+    source: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered: list[int] = []
+
+    def render(_: object, text: str) -> str:
+        rendered.append(len(text))
+        return text
+
+    def lex(text: str) -> list[tuple[object, str]]:
+        rendered.append(len(text))
+        return []
+
+    monkeypatch.setattr(mistune.Markdown, "__call__", render)
+    monkeypatch.setattr(feedback.LEXER, "get_tokens", lex)
+    cells = [ShownCell(None, "own", kind, f"{source}{i}") for i in range(250)]
+    made, _ = blocks(cells, {})
+    assert sum(rendered) <= MOST_WORK / CHARACTER
+    assert any(rendered) or source.isspace()
+    # what is not rendered is there all the same
+    assert len(made) > 40
 
 
 def test_a_page_by_hand_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
