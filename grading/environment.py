@@ -16,6 +16,17 @@ from grading.sandbox.sandbox import Limits
 
 PINS = Path(__file__).resolve().parents[1] / "requirements-grading.txt"
 NAMED = ("NumPy", "Matplotlib", "IPython")
+RULES = """\
+- The whole notebook should run in a few seconds. A cell that takes longer than {{seconds}} \
+seconds is stopped, and so is a notebook that takes longer than {{all_seconds}} seconds, \
+{{cpu_seconds}} seconds of processor time or {{memory}} of memory in all.
+- Your notebook is marked with {{environment}}. Hand it in as it ran, with its outputs: what ran \
+with you and cannot run with these is then looked at by a person.
+- Of what a cell shows, {{text}} characters and {{pictures}} of pictures are kept, and of all \
+cells together {{all_text}} characters and {{all_pictures}}. What is beyond is \
+left out and costs nothing.
+"""
+"""What each problem set tells students of it."""
 PLACE = re.compile(r"\{\{ *(\w+) *\}\}")
 
 

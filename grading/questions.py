@@ -28,6 +28,7 @@ from book.model import Book, Exercise, Target
 from book.normal_form import KERNEL, LANGUAGE
 from book.plain_markdown import Plain
 from book.stubs import BEGIN, END, answer_names, comment, empty_function
+from grading import environment
 from grading.problem_set import SOURCE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -317,6 +318,7 @@ def problem_set(book: Book, exercise: Exercise, name: str) -> NotebookNode:
     statement = f"{heading}\n\n{text}\n\n{hand_in}\n\n{each}"
     check = f"{public_check(exercise)}\n{hidden_check(exercise, given, solution)}"
     rules = RULES.format(title=exercise.title, personal=PERSONAL if ranges else "")
+    rules = f"{rules}\n{environment.RULES.strip()}"
     cells = [
         v4.new_markdown_cell(rules, id="rules"),
         cell("code", "numbers", numbers_cell(name, ranges)),

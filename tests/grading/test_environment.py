@@ -10,7 +10,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from grading.environment import PINS, filled_in, in_words, packages
+from grading.environment import PINS, RULES, filled_in, in_words, packages
 from grading.problem_set import SOURCE, problem_sets
 from grading.release import release
 from grading.sandbox.sandbox import Limits
@@ -40,6 +40,7 @@ def test_the_rules_name_versions_and_limits(name: str, tmp_path: Path) -> None:
     # and no number of them is typed in the source
     source = nbformat.read(SOURCE / name / f"{name}.ipynb", as_version=4).cells[0].source
     assert not re.search(r"\d+ (?:seconds|GB|MB)|Python 3|NumPy \d", source)
+    assert all(rule in source for rule in RULES.splitlines())
 
 
 def test_pins_are_read_for_the_python_that_is_asked_for() -> None:

@@ -17,6 +17,7 @@ from attnbook.exercises._exercise import exercises
 from book.model import Book
 from book.stubs import BEGIN
 from grading import questions as question
+from grading.environment import RULES, filled_in
 from grading.marking.judging import Judge
 from grading.marking.submission import Conditions, mark
 from grading.problem_set import read
@@ -97,6 +98,8 @@ class TestEach:
     def test_it_can_be_given_out(self, made: Any, name: str) -> None:
         # solutions earn everything for several students and pass the public check, stubs nothing
         assert faults(made(name)) == []
+        rules = read(made(name)).cells[0].source
+        assert all(filled_in(each) in rules for each in RULES.splitlines())
 
     def test_a_part_left_out_costs_its_point(self, made: Any, name: str) -> None:
         path = made(name)
