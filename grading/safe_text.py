@@ -1,13 +1,21 @@
-"""Names from outside: what may become a folder, and what may be shown to people."""
+"""Text from outside: what may become a folder, a cell of a table, or be shown to people.
+
+Whoever writes what a student, a student's code or a platform wrote takes the form for its place
+from here: `shown` for a line, `visible` for a page, `plain_text` for a table, `clean_text` for what
+comes out of a sandbox, `safe_name` for a folder.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 LONGEST_NAME = 100
+LONGEST_CELL = 2000
+LONGEST_TEXT = 65_536
 SAFE = re.compile(r"\w[\w.@+-]*")
 KEPT = re.compile(r"[\w@+-]")
 RESERVED = frozenset(
@@ -17,6 +25,17 @@ RESERVED = frozenset(
 DROPPED = re.compile(r"""[\x00-\x1f\x7f&<>"`|':\\/\u2018\u2019\u02bc\u00b4]""")
 """What Moodle drops from the names in its zips, and other apostrophes that a roster may have."""
 
+
+ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+"""Characters that steer a terminal, hide, turn the direction of writing, or are none at all."""
+# colors and cursor movements, then every other control character but tab, line feed and return
+ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\t\n\r\x20-\x7e\xa0-\U0010ffff]")
+# what a spreadsheet takes for the beginning of a formula, also in its full-width forms
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 NUMBERED = re.compile(r"(?:question|q)?[\s_.#:-]*([0-9]{1,4})")
 """What students read above a question, and what they make of it."""
@@ -157,3 +176,54 @@ def shown(text: str, longest: int = 200) -> str:
     text = composed(" ".join(text[: 4 * longest].split()))
     clean = "".join(character for character in text if unicodedata.category(character)[0] != "C")
     return clean if len(clean) <= longest else f"{clean[: longest - 1]}…"
+
+
+def visible(text: str) -> str:
+    r"""Return `text` without terminal colors, and with every character to be seen.
+
+    What steers, hides or turns the direction of writing is named by its code point.
+
+    Examples
+    --------
+    >>> visible("\x1b[31mred\x1b[0m, admin\u202etxt.exe")
+    'red, admin⟨U+202E⟩txt.exe'
+    """
+    return UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", ANSI.sub("", text))
+
+
+def cut(text: str, longest: int) -> str:
+    """Return the beginning and the end of a text that is too long."""
+    if len(text) <= longest:
+        return text
+    head, tail = 2 * longest // 3, longest // 3
+    return f"{text[:head]}\n[{len(text) - head - tail} characters are left out]\n{text[-tail:]}"
+
+
+def clean_text(text: Any, most: int = LONGEST_TEXT, paths: Sequence[str] = ()) -> str:
+    r"""Return `most` characters of a text without control characters and lone surrogates.
+
+    UTF-8 can encode it. Anything but a text counts as empty. Folders of the machine that grades,
+    `paths`, are left out of it.
+
+    Examples
+    --------
+    >>> clean_text("\x1b[31mred\x07\n")
+    'red\n'
+    """
+    if type(text) is not str:
+        return ""
+    clean = ESCAPES.sub("", text[:most]).encode("utf-8", "replace").decode()
+    for path in paths:
+        clean = clean.replace(f"{path}/", "").replace(path, "python")
+    return clean
+
+
+def plain_text(value: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
+    plain = shown(value, LONGEST_CELL)
+    return f"'{plain}" if value.startswith(FORMULA) or plain.startswith(FORMULA) else plain
+
+
+def plain_cell(cell: str) -> str:
+    """Return a platform's cell as it came, unless a spreadsheet would take it for a formula."""
+    return plain_text(cell) if cell.startswith(FORMULA) and cell.strip() != "-" else cell

@@ -26,6 +26,7 @@ from pygments.lexers.python import PythonLexer
 
 from grading.pictures import KINDS, address
 from grading.results import Mark, Result, Status, Student
+from grading.safe_text import cut, visible
 from grading.sandbox.outputs import size
 
 if TYPE_CHECKING:
@@ -52,12 +53,6 @@ how much of it a character is; the nesting of texts; characters of the pictures 
 often as it is shown."""
 
 TOO_LARGE = ("left-out", "what this cell showed is left out, as all together is too large")
-ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
-)
-"""Characters that steer a terminal, hide, turn the direction of writing, or are none at all."""
 
 GIVEN = ("text", "locked", "check")
 """The roles of cells that are the same for everybody: folded, under their headings."""
@@ -234,19 +229,6 @@ def has_remarks(path: Path) -> bool:
         return REMARK in page.read(HEAD)
 
 
-def visible(text: str) -> str:
-    r"""Return `text` without terminal colors, and with every character to be seen.
-
-    What steers, hides or turns the direction of writing is named by its code point.
-
-    Examples
-    --------
-    >>> visible("\x1b[31mred\x1b[0m, admin\u202etxt.exe")
-    'red, admin⟨U+202E⟩txt.exe'
-    """
-    return UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", ANSI.sub("", text))
-
-
 def _safe(value: Any) -> Any:
     """Return what the template may write: text is made visible before it is escaped."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -279,17 +261,9 @@ def _points(points: float) -> str:
     return f"{round(points, 2):g}"
 
 
-def _cut(text: str, longest: int) -> str:
-    """Return the beginning and the end of a text that is too long."""
-    if len(text) <= longest:
-        return text
-    head, tail = 2 * longest // 3, longest // 3
-    return f"{text[:head]}\n[{len(text) - head - tail} characters are left out]\n{text[-tail:]}"
-
-
 def _words(text: str) -> Markup:
     """Return a message: plain text with spans of code and formulas."""
-    safe = str(escape(visible(_cut(text, LONGEST_MESSAGE))))
+    safe = str(escape(visible(cut(text, LONGEST_MESSAGE))))
     return Markup(CODE_SPAN.sub(_span, safe))  # noqa: S704, escaped on the line above
 
 
@@ -338,7 +312,7 @@ def blocks(cells: Sequence[ShownCell], rows: Mapping[str, Row]) -> tuple[list[Bl
     made: list[Block] = []
     whole, done, placed = 0, 0, set()
     for cell in cells:
-        needed = 0 if cell.role in GIVEN else work(_cut(cell.source, LONGEST_SOURCE), cell.kind)
+        needed = 0 if cell.role in GIVEN else work(cut(cell.source, LONGEST_SOURCE), cell.kind)
         rendered = done + needed <= MOST_WORK
         done += needed if rendered else 0
         block = _block(cell, rows, rendered=rendered)
@@ -404,7 +378,7 @@ def _block(cell: ShownCell, rows: Mapping[str, Row], *, rendered: bool = True) -
 
 def _body(cell: ShownCell, source: str) -> Markup:
     """Return the source of a cell, rendered."""
-    source = visible(_cut(source, LONGEST_SOURCE))
+    source = visible(cut(source, LONGEST_SOURCE))
     if cell.kind == "code":
         return _code(source)
     if cell.kind == "markdown":
@@ -418,7 +392,7 @@ def _body(cell: ShownCell, source: str) -> Markup:
 
 def _as_typed(source: str, kind: str) -> Markup:
     """Return what would take too long to render as its source, code without colors."""
-    shown = visible(_cut(source, LONGEST_SOURCE))
+    shown = visible(cut(source, LONGEST_SOURCE))
     if kind == "code":
         return Markup("<pre><code>{}</code></pre>").format(shown)
     return Markup(
@@ -585,7 +559,7 @@ def _output(output: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _texts(kind: str, text: str) -> list[tuple[str, str]]:
     """Return a text of a kind, unless there is nothing to be seen of it."""
-    return [(kind, _cut(text.rstrip(), LONGEST_OUTPUT))] if text.strip() else []
+    return [(kind, cut(text.rstrip(), LONGEST_OUTPUT))] if text.strip() else []
 
 
 def _joined(value: Any) -> str:
@@ -603,7 +577,7 @@ def _lines(value: Any) -> str:
 def _raised(output: Mapping[str, Any]) -> str:
     """Return the last line of a traceback."""
     name, value = _joined(output.get("ename")), _joined(output.get("evalue"))
-    return _cut(f"{name}: {value}" if value else name or "an error", LONGEST_MESSAGE)
+    return cut(f"{name}: {value}" if value else name or "an error", LONGEST_MESSAGE)
 
 
 def _image(text: str, kind: str) -> str:

@@ -9,7 +9,8 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from grading.reports.feedback import HERE, environment
-from grading.reports.tables import as_csv, plain_text
+from grading.reports.tables import as_csv
+from grading.safe_text import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

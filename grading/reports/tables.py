@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from grading.late import in_words, local
 from grading.private import write_private
 from grading.results import Result, Student
-from grading.safe_text import shown
+from grading.safe_text import plain_cell, plain_text, shown
 from grading.version import grader
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     Table = tuple[Iterable[Result], Sequence[Question]]
 
-# what a spreadsheet takes for the beginning of a formula, also in its full-width forms
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-LONGEST = 2000
 DIGITS = 4
 MOODLE_PREFIX = "Participant "
 CANVAS_OWN = ("ID", "SIS User ID", "SIS Login ID", "Integration ID", "Root Account", "Section")
@@ -285,7 +282,7 @@ def _write_canvas_sheet(
                 left.insert(0, f"{column} has {shown(before)} points in Canvas, and {maximum} here")
             rows.append([*cells[:wide], before or maximum])
         elif student in by_id:
-            rows.append([*map(_kept, cells[:wide]), _grade(by_id[student]) or before])
+            rows.append([*map(plain_cell, cells[:wide]), _grade(by_id[student]) or before])
     _write(path, rows)
     return left
 
@@ -306,7 +303,7 @@ def _write_moodle_sheet(
     most = sheet.columns.get("Maximum grade")
     maxima = set()
     for cells, student in sheet.rows:
-        row = [_kept(cell) for cell in cells]
+        row = [plain_cell(cell) for cell in cells]
         if student in by_id:
             result = by_id[student]
             row[grade] = _grade(result) or cells[grade]
@@ -331,11 +328,6 @@ def _same(there: str, here: str) -> bool:
         return math.isclose(float(there.replace(",", ".")), float(here))
     except ValueError:
         return False
-
-
-def _kept(cell: str) -> str:
-    """Return a platform's cell as it came, unless a spreadsheet would take it for a formula."""
-    return plain_text(cell) if cell.startswith(FORMULA) and cell.strip() != "-" else cell
 
 
 def _rows(
@@ -418,12 +410,6 @@ def _number(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:.{DIGITS}f}".rstrip("0").rstrip(".")
-
-
-def plain_text(value: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
-    plain = shown(value, LONGEST)
-    return f"'{plain}" if value.startswith(FORMULA) or plain.startswith(FORMULA) else plain
 
 
 def _write(path: Path, rows: Iterable[Sequence[str]]) -> None:

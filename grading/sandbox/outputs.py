@@ -9,39 +9,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 import struct
 from collections.abc import Sequence
 from typing import Any
 
-TEXT = 65_536
+from grading.safe_text import LONGEST_TEXT, clean_text
+
 TRACEBACKS = 32_768
 IMAGES = 1_048_576
 MOST_OUTPUTS = 200
 MOST_PIXELS = 25_000_000
 PNG, GIF, JPEG = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a"), b"\xff\xd8\xff"
 MOST_SEGMENTS = 1000
-# colors and cursor movements, then every other control character but tab, line feed and return
-ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\t\n\r\x20-\x7e\xa0-\U0010ffff]")
-
-
-def clean_text(text: Any, most: int = TEXT, paths: Sequence[str] = ()) -> str:
-    r"""Return `most` characters of a text without control characters and lone surrogates.
-
-    UTF-8 can encode it. Anything but a text counts as empty. Folders of the machine that grades,
-    `paths`, are left out of it.
-
-    Examples
-    --------
-    >>> clean_text("\x1b[31mred\x07\n")
-    'red\n'
-    """
-    if type(text) is not str:
-        return ""
-    clean = ESCAPES.sub("", text[:most]).encode("utf-8", "replace").decode()
-    for path in paths:
-        clean = clean.replace(f"{path}/", "").replace(path, "python")
-    return clean
 
 
 def clean_outputs(claimed: Any, paths: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -64,7 +43,7 @@ class _Cleaner:
     def __init__(self, paths: Sequence[str] = ()) -> None:
         self.paths = paths
         self.outputs: list[dict[str, Any]] = []
-        self.text_left = TEXT
+        self.text_left = LONGEST_TEXT
         self.tracebacks_left = TRACEBACKS
         self.images_left = IMAGES
 

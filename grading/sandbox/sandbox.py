@@ -38,10 +38,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from grading.safe_text import clean_text
 from grading.sandbox import _inside as inside
 from grading.sandbox import seccomp as _seccomp
 from grading.sandbox._wire import decode, encode
-from grading.sandbox.outputs import clean_outputs, clean_text
+from grading.sandbox.outputs import clean_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,8 +20,9 @@ from PIL import Image
 
 from grading.problem_set import Cell, ProblemSet, Question
 from grading.reports import feedback
-from grading.reports.feedback import ShownCell, page, visible
+from grading.reports.feedback import ShownCell, page
 from grading.results import Mark, Student
+from grading.safe_text import UNSEEN, visible
 from grading.sandbox.outputs import clean_outputs
 from tests.grading.pages import harm, parsed
 
@@ -721,7 +722,7 @@ class TestStrangers:
     def test_no_text_becomes_more_than_text(self, text: str) -> None:
         whole = everywhere(text)
         assert harm(whole) == []
-        assert not feedback.UNSEEN.search(whole)
+        assert not UNSEEN.search(whole)
 
     def test_the_policy_comes_first_and_lets_nothing_load(self) -> None:
         metas = parsed(sample()).head.find_all("meta")

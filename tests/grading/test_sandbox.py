@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grading.safe_text import clean_text
 from grading.sandbox import sandbox
 from grading.sandbox import seccomp as _seccomp
-from grading.sandbox.outputs import clean_outputs, clean_text
+from grading.sandbox.outputs import clean_outputs
 from grading.sandbox.sandbox import (
     Collect,
     Execute,
