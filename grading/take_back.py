@@ -83,8 +83,9 @@ def reconcile(
 ) -> Iterator[str]:
     """Let nobody stay whose notebook came again from somebody on the roster, and name the rest.
 
-    So a first run without a roster, or with a wrong one, leaves no ghosts. What `came` in this run
-    are the receipts by student.
+    So a first run without a roster, or with a wrong one, leaves no ghosts. Marks go to nobody whose
+    notebook waits: it may be a copy of what somebody else left behind. What `came` in this run are
+    the receipts by student.
     """
     known = {each.student.student_id: each.status for each in book.results(assignment)}
     listed = {each.student_id: each for each in roster}
@@ -97,7 +98,8 @@ def reconcile(
     for student in known.keys() - listed.keys() - came.keys():
         content = receipts[student].content if student in receipts else ""
         same = by_content.get(content, []) if content else []
-        if len(same) == 1:
+        is_clear = known[student] != "graded" or [known.get(each) for each in same] == ["graded"]
+        if len(same) == 1 and is_clear:
             book.merge(student, listed[same[0]], assignment)
             move_files(out, student, same[0], known)
             yield f"{shown(student, 60)}: was recorded before, and is {same[0]} by the roster"

@@ -210,3 +210,22 @@ def test_what_was_taken_back_has_no_maximum_to_differ(tmp_path: Path) -> None:
         "s1 (Ada): missing: nothing was handed in",
         "s2 (Bob): missing: nothing was handed in",
     ]
+
+
+def test_a_copy_of_what_somebody_left_behind_earns_nothing(tmp_path: Path) -> None:
+    two = Class(tmp_path, 2)
+    two.path("s2").unlink()
+    grade(two.order(workers=1))
+    two.enter("s1", "q4", 4)
+    # s1 leaves the course, and s2 hands in the very file
+    two.roster.write_text("student_id,lms_id,name\ns2,,s2 Example", encoding="utf-8")
+    two.path("s1").rename(two.path("s2"))
+    said = grade(two.order(workers=1))
+    assert "s2: handed in by s2, but the notebook says s1" in said
+    assert "s1: is not on the roster since an earlier run" in said
+    rows = two.rows()
+    assert (rows["s1"]["total"], rows["s2"]["total"]) == ("10", "")
+    # somebody who has looked can still say that it is the same person
+    said = grade(two.order(workers=1, accepted=frozenset({"s2"})))
+    assert "s1: was recorded before, and is s2 by the roster" in said
+    assert two.rows()["s2"]["status"] == "graded"
