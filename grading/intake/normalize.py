@@ -14,7 +14,7 @@ import warnings
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from grading.intake.sources import FILE_LIMIT, too_many_parts
 from grading.pictures import lifted
@@ -31,14 +31,16 @@ SOURCES_LIMIT = 5_000_000
 SOURCE_LIMIT = 1_000_000
 """Bytes of one cell."""
 CELLS_LIMIT = 2_000
-ADDED_LIMIT = 50_000
-"""Characters of a given cell in which what was added to it is still looked for."""
+READ_LIMIT = 50_000
+"""Characters of code that is read as Python: what was added to the copies of a given cell, and what
+may be words."""
 IDENTITY_LIMIT = 2_000
 """Characters of an identity cell that is still read."""
 SIMILAR = 0.5
 """The share of lines from which on two sources are the same one, edited."""
 WRITTEN = 5
 """How many words more than were given out are somebody's own."""
+Written = TypeVar("Written", "WorkCell", "_SubmittedCell")
 FILLED_IN = ("identity", "answer", "by hand")
 TYPED = "student_id"
 ASSIGNED = re.compile(rf"^{TYPED}\b[^=\n]*=(?!=)", re.MULTILINE)
@@ -390,7 +392,7 @@ def _assemble(
             changed = [
                 each for each in copies if each.tidy != _tidy(source) or each.kind != cell.kind
             ]
-            more = [_added(cell, each) for each in changed if cell.role == "locked"]
+            more = [_added(cell, each) for each in _few(changed) if cell.role == "locked"]
             added = [WorkCell(None, "own", "code", each, question) for each in more if each]
             words = [each for copy in changed if (each := _written_into(cell, copy))]
             if cell.role != "text" and (changed or not copies):
@@ -452,15 +454,17 @@ def _handed_over(
             continue
         before = names[names.index(question.name) - 1] if names.index(question.name) else None
         place = next((i for i, cell in enumerate(cells) if cell.name == question.name), 0)
-        above = {
-            i
+        near = {
+            i: cell
             for i, cell in enumerate(cells)
             if cell.role == "own"
             and cell.question in (before, None)
             and (i < place or cell.question is None)
             and len(_words(cell.source)) >= WRITTEN
-            and (cell.kind == "markdown" or not _is_code(cell.source))
         }
+        above = {i for i, cell in near.items() if cell.kind == "markdown"}
+        read = set(_few([cell for cell in near.values() if cell.kind == "code"]))
+        above |= {i for i, cell in near.items() if cell in read and not _is_code(cell.source)}
         if above:
             notes.append(
                 f"the cell {question.name} has no words; those in another cell count for it"
@@ -470,6 +474,15 @@ def _handed_over(
             for i, cell in enumerate(cells)
         ]
     return cells
+
+
+def _few(cells: Sequence[Written]) -> Iterator[Written]:
+    """Give the cells that are read as Python, without those that would be too much with them."""
+    read = 0
+    for cell in cells:
+        if read + len(cell.source) <= READ_LIMIT:
+            read += len(cell.source)
+            yield cell
 
 
 def _has_words(cell: WorkCell, question: str, problem_set: ProblemSet) -> bool:
@@ -505,7 +518,7 @@ def _added(cell: Cell, copy: _SubmittedCell) -> str:
     lines = copy.source.split("\n")
     magics = [line for line in lines if MAGIC.match(line) and line not in cell.source]
     plain = "\n".join("" if MAGIC.match(line) else line for line in lines)
-    if len(plain) > ADDED_LIMIT:
+    if len(plain) > READ_LIMIT:
         return "\n".join(magics)
     try:
         with warnings.catch_warnings():

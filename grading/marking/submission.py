@@ -30,7 +30,11 @@ MODULE = re.compile(r"No module named '([\w.]+)'|import of ([\w.]+) halted")
 IN_LINE = re.compile(r" \([^()]*line (\d+)\)$")
 LONGEST_CAUSE = 300
 NOT_HERE = ("AttributeError", "ImportError", "ModuleNotFoundError", "SyntaxError")
-"""What tells that another Python, or other packages, ran a cell than those that mark."""
+"""What tells that another Python, or other packages, ran a cell than those that mark, ..."""
+NOT_AROUND = (
+    *("CalledProcessError", "Error", "HTTPError", "URLError", "UnsupportedOperation", "gaierror"),
+)
+"""... or, with OSError and all that is one, that its files, its net or its settings are missing."""
 KEYWORD = re.compile(r"unexpected keyword argument|got an unexpected keyword")
 ELSEWHERE = "the cell for it has no words; what was written into another cell is shown with it"
 BESIDE = "the cell for it is as it was given out, and something was written beside it"
@@ -302,8 +306,8 @@ def _for_a_person(question: str, ran: running.Ran, cells: Sequence[WorkCell]) ->
     """Return why an answer is for a person that earned not all points, or nothing.
 
     It stands in another cell than its own; or it ran with its author, as its stored output says,
-    and a cell showed an error here that another Python or other packages do not have, or asks for
-    what NumPy or Matplotlib have no more.
+    and a cell showed an error here that another machine, Python or package does not have, or asks
+    for what NumPy or Matplotlib have no more.
     """
     errors = _errors(ran, cells)
     own = [cell for cell in cells if cell.question == question and cell.role == "own"]
@@ -314,7 +318,7 @@ def _for_a_person(question: str, ran: running.Ran, cells: Sequence[WorkCell]) ->
     for i, earlier in _stopped(question, ran, cells):
         at = i if earlier is None else earlier
         name, value = errors[at]
-        other = name in NOT_HERE or (name == "TypeError" and KEYWORD.search(value))
+        other = _is_elsewhere(name) or (name == "TypeError" and KEYWORD.search(value))
         if other and cells[at].ran:
             return f"it ran with its author, and here not: {_told(name, value)}"
     sources = [cell.source for cell in cells if cell.kind == "code"]
@@ -323,6 +327,19 @@ def _for_a_person(question: str, ran: running.Ran, cells: Sequence[WorkCell]) ->
         if answers and cell.ran and (gone := newer.gone(cell.source, sources)):
             return f"it ran with its author, and `{gone}` is not there any more"
     return ""
+
+
+def _is_elsewhere(name: str) -> bool:
+    """Return whether an error says that something is not here which is elsewhere.
+
+    Examples
+    --------
+    >>> _is_elsewhere("FileNotFoundError"), _is_elsewhere("ValueError")
+    (True, False)
+    """
+    known = getattr(builtins, name, None)
+    is_around = isinstance(known, type) and issubclass(known, OSError)
+    return name in (*NOT_HERE, *NOT_AROUND) or is_around
 
 
 def _error(outputs: Sequence[Mapping[str, Any]] | None) -> tuple[str, str] | None:

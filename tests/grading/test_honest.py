@@ -189,6 +189,11 @@ NEWER = {
     "an import": "from numpy import something_gone\nvariance = 1.0",
     "an attribute": "variance = np.something_gone(1.0)",
     "an argument": "variance = np.sum([1.0], something_gone=2)",
+    "a file": "open('measured.txt')",
+    "a program": "import subprocess\nsubprocess.run(['program-that-is-not-here'])",
+    "the net": "import urllib.request\nurllib.request.urlopen('http://example.org', timeout=1)",
+    "a locale": "import locale\nlocale.setlocale(locale.LC_ALL, 'xx_XX.UTF-8')",
+    "a style": "import matplotlib.pyplot as plt\nplt.style.use('style-of-older-versions')",
 }
 
 

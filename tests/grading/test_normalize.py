@@ -689,3 +689,31 @@ def test_a_given_cell_of_a_megabyte_is_not_looked_through(monkeypatch: pytest.Mo
     found = normalize(json.dumps(notebook).encode(), tiny)
     assert len(looked_at) < 1000
     assert any("numbers was" in note for note in found.notes)
+
+
+def test_how_much_is_read_as_python_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    # what is read here is read outside of the sandbox, and a megabyte of it takes seconds
+    read_here: list[int] = []
+    parse = ast.parse
+
+    def counted(source: str) -> ast.Module:
+        read_here.append(len(source))
+        return parse(source)
+
+    path = Path(__file__).parent / "source" / "tiny" / "tiny.ipynb"
+    tiny = read(path)
+    notebook = json.loads(worked(tiny, "s1", {"q4": ""}, path.parents[1]))
+    cells = notebook["cells"]
+    numbers = next(
+        each for each in cells if each["metadata"].get("nbgrader", {}).get("grade_id") == "numbers"
+    )
+    given = "".join(numbers["source"])
+    cells += [numbers | {"source": f"{given}\n{'z = 1;' * 7000}{i}"} for i in range(30)]
+    place = len(cells) - 32
+    own = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells[place:place] = [own | {"source": f"{'x = 1;' * 7000}{i}"} for i in range(30)]
+    cells[place:place] = [own | {"source": "These words stand in a cell of code."}]
+    monkeypatch.setattr(module.ast, "parse", counted)
+    found = normalize(json.dumps(notebook).encode(), tiny)
+    assert 0 < sum(read_here) <= 3 * module.READ_LIMIT
+    assert any(cell.beside and cell.source.startswith("These words") for cell in found.cells)
