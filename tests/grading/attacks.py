@@ -13,6 +13,7 @@ from tests.grading.redteam import (
     HTML,
     OVER,
     RIGHT,
+    TOO_LONG,
     WRONG,
     Attack,
     Notebook,
@@ -388,4 +389,30 @@ FILES = (
            {"identity": f'student_id = "{"a" * 100_000}"'}, status="needs-review"),
 )  # fmt: skip
 
-MORE = (*LEAKS, *LIARS, *SHOWS, *FILES)
+STEPS = (
+    Attack("blocks-all-signals", "A cell that nothing interrupts is killed, and runs no more.",
+           tried("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n"
+                 "while True:\n    pass"), {"q1": 0.0}, says=TOO_LONG),
+    Attack("files-called-like-modules", "What lies beside a notebook changes none of the judges.",
+           tried("for name in ('json', 'math', 'base64', 'struct', 'numpy'):\n"
+                 "    with open(f'{name}.py', 'w') as file:\n        file.write('1 / 0')"),
+           {"q1": 0.0}, says=OVER),
+    Attack("a-limit-of-its-own", "Who lowers a limit has less.",
+           tried("import resource\nresource.setrlimit(resource.RLIMIT_CPU, (20, 20))"),
+           {"q1": 0.0}, says=OVER),
+    Attack("other-constants", "What rewrites code rewrites no judge.",
+           tried("""
+               import ast
+               class Ones(ast.NodeTransformer):
+                   def visit_Constant(self, node): return ast.Constant(1.0)
+               get_ipython().ast_transformers.append(Ones())
+               """), {"q1": 0.0}, says=OVER, may_lose=("q2", "q3")),
+    Attack("cells-that-do-not-run", "Who lets no cell run has no answers.",
+           tried("get_ipython().run_cell = lambda *_, **__: None"), {"q1": 0.0}, says=OVER,
+           may_lose=("q2", "q3")),
+    Attack("errors-of-the-graders", "Words of the grader's are a student's where one says them.",
+           {"q1": "raise ValueError('the grader failed: it ran with its author, and here not')"},
+           {"q1": 0.0}, says="your code stopped: ValueError"),
+)  # fmt: skip
+
+MORE = (*LEAKS, *LIARS, *SHOWS, *FILES, *STEPS)
