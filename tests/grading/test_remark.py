@@ -95,6 +95,14 @@ def test_a_mended_check_marks_nobody_by_itself(
     assert "       3 marked before, and nothing has changed" in unchanged
 
 
+def test_a_page_that_an_interruption_left_out_is_made_by_the_next_run(few: Course) -> None:
+    path = few.out / "feedback" / "s1" / f"{NAME}.html"
+    before = path.read_text(encoding="utf-8")
+    path.unlink()
+    grade(few.order())
+    assert path.read_text(encoding="utf-8") == before
+
+
 @LONG
 def test_a_text_that_is_worded_anew_changes_no_check(few: Course) -> None:
     few.edit("Your two numbers, the larger one first.", "Your two numbers, largest first.")
