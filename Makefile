@@ -39,7 +39,7 @@ LIGHTHOUSE := .lighthouse
 LIGHTHOUSE_PACKAGE := lighthouse@12.8.2
 
 .PHONY: help help-maintaining book live archive pdf downloads serve lab numbers notebooks sweep tables census sweep-language \
-	trained-head bench \
+	trained-head trained-models bench \
 	bench-site libraries links clean
 
 help help-maintaining help-teaching:
@@ -97,6 +97,10 @@ sweep-language: $(LANGUAGE)/.ready ##-maintaining train a small language model w
 
 trained-head: $(LANGUAGE)/.ready ##-maintaining train the two models to look into, minutes; ARGS=--check repeats the beginning
 	$(LANGUAGE_RUN) tools/trained_head.py $(ARGS)
+
+# The wheels and an environment with PyTorch stay in _build, two gigabytes.
+trained-models: $(VENV)/.site ##-maintaining measure attention in four published models, half an hour; ARGS="--only rxnmapper --check" compares
+	@$(RUN) tools/trained_models.py $(ARGS)
 
 # Agreement first: a fast wrong answer is worth nothing.
 bench: $(BENCH)/.ready ##-maintaining time attnlib beside PyTorch and JAX; ARGS=--update puts it in the book
