@@ -45,7 +45,7 @@ PACKAGES = (PACKAGE, "attnbook")
 """Where modules are looked for that a page names."""
 BOOK_CLASS = "in-the-book"
 _ON = r"(?:on(?:\s+the)?|of(?=\s+exercises))\s+"
-_TOPIC = r"\w+(?:\s+model\b)?"
+_TOPIC = r"\w+(?:\s+models?\b)?"
 PHRASE = re.compile(
     rf"\b(?:chapter|page)(?:\s+{_ON}{_TOPIC}|s(?:,?(?:\s+and)?\s+{_ON}{_TOPIC}){{2,}})"
     r"|\blanding\s+page\b"

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from book.markdown import Piece
 
 #: Names that contain digits and are not numbers.
-NAMES = re.compile(r"\b(?:b?float(?:8|16|32|64)|int(?:8|16|32|64)|GPT-[1234]|Kimi K2|T5)\b")
+NAMES = re.compile(
+    r"\b(?:b?float(?:8|16|32|64)|int(?:8|16|32|64)|GPT-[1234]|Kimi K2|PP-OCRv4|SmolLM2|T5)\b"
+)
 
 # A sign counts only where a number can begin, so "8-3" and "7–8" hold two unsigned numerals.
 _SIGN = r"(?:(?<![\w)\]}.\\])[-−](?=\.?\d))?"

@@ -50,6 +50,7 @@ HEIGHTS = {
     "head exponential": 640,
     "head gradient": 808,
     "head sum": 688,
+    "heads_field": 480,
     "jacobian": 456,
     "models_field": 500,
     "models_table": 640,  # the first rows

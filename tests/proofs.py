@@ -59,6 +59,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "postgres": (),
     "redteam": GRADER,
     "retraining": ("attnbook/language_model/pytorch/*", "data/*", "requirements-bench.txt"),
+    "trained": ("data/trained_models.json", "attnbook/trained_models/measuring/*"),
     "types": ("attnlib/*", "tests/attnlib/*"),
     "unusual": GRADER,
 }

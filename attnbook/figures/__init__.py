@@ -19,6 +19,7 @@ with extra():
     from attnbook.models.models_table import ModelsTable
     from attnbook.saturation.drag_scores import DragScores
     from attnbook.saturation.freezing_map import FreezingMap
+    from attnbook.trained_models.heads_field import HeadsField
     from attnbook.training.training_player import TrainingPlayer
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Estimate",
     "FreezingMap",
     "Head",
+    "HeadsField",
     "JacobianFigure",
     "ModelsField",
     "ModelsTable",

@@ -31,6 +31,7 @@ with extra():
         matching_key,
         temperatures,
     )
+    from attnbook.trained_models.plots import quality_by_scale, spread_by_norms
     from attnbook.training.plots import (
         gradients_over_training,
         learning_curves,
@@ -69,11 +70,13 @@ __all__ = [
     "one_lead",
     "positions_by_divisor",
     "product_grid",
+    "quality_by_scale",
     "rate_curves",
     "score_bounds",
     "score_densities",
     "slide_or_squeeze",
     "spread_by_model_width",
+    "spread_by_norms",
     "starting_variances",
     "temperatures",
     "time_ratios",

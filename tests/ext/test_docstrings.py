@@ -232,6 +232,7 @@ class TestNames:
             ("Used in the chapters on saturation and gradients.", []),
             ("Drawn on the page on benchmarks.", ["/chapters/benchmarks"]),
             ("Drawn on the page on the language\nmodel, too.", ["/chapters/language_model"]),
+            ("Drawn on the page on trained models, too.", ["/chapters/trained_models"]),
             ("Drawn on the landing\npage.", ["/index"]),
             ("The first key on the third row, a chapter of the book.", []),
             ("Serves the chapter on cooking.", [None]),

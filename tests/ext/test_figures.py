@@ -57,6 +57,7 @@ PAGES = {
     figures.TrainingPlayer: "chapters/08_training.html",
     head_of("temperature"): "chapters/09_temperature.html",
     figures.TrainedHead: "chapters/language_model.html",
+    figures.HeadsField: "chapters/trained_models.html",
 }
 # Compare two described pictures: coordinates to a hundredth, all else to the letter.
 SAME = r"""(ours, theirs) => {

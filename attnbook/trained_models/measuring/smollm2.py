@@ -130,7 +130,8 @@ class Reader:
 
         found = []
         for layer in self.layers:
-            layer.scaling = times * D_K**-0.5
+            # if it were zero, the hidden keys' minus infinity times it would be NaN in PyTorch
+            layer.scaling = max(times, 1e-9) * D_K**-0.5
         for tokens in inputs:
             logits, right = self.run(tokens, "sdpa").logits[0, :-1], tokens[0, 1:]
             loss = torch.nn.functional.cross_entropy(logits, right, reduction="sum")
