@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from typing import Any, ClassVar
 
@@ -170,11 +171,12 @@ def ring(point: tuple[float, float]) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number as it is read.
+    """Return a number as it is read; halves go up, as in the module.
 
     Examples
     --------
-    >>> digits(0.834), digits(14.56), digits(143.6)
-    ('0.83', '14.6', '144')
+    >>> digits(0.834), digits(84.25), digits(143.6)
+    ('0.83', '84.3', '144')
     """
-    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}"
+    places = 2 if value < 10 else 1 if value < 100 else 0
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
