@@ -28,7 +28,10 @@ READERS = ("attnbook/", "attnlib/", "book/", "_ext/", "tools/")
 AUTHORS = ("tools/chapter.py", "tools/example_submissions.py", "tools/question.py")
 ELSEWHERE = {"jupytext", "nbval", "pytest", "torch"}
 # What calls other libraries runs in environments that have these.
-THEIRS = {f"attnbook/libraries/{name}.py" for name in ("calls", "questions")}
+THEIRS = {f"attnbook/libraries/{name}.py" for name in ("calls", "questions")} | {
+    f"attnbook/trained_models/measuring/{name}.py"
+    for name in ("antiberty", "bert", "ocr", "rxnmapper", "smollm2")
+}
 
 
 def test_the_folders_import_one_another_as_drawn() -> None:
