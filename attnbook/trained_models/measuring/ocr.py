@@ -58,7 +58,7 @@ def edits(one: str, other: str) -> int:
     Examples
     --------
     >>> edits("score", "scores"), edits("key", "query")
-    (1, 4)
+    (1, 3)
     """
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
