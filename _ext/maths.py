@@ -109,7 +109,7 @@ class Renderer:
             for bracket in tree.iterfind(".//mo[@minsize]"):  # one like | may be a relation, too
                 bracket.set("lspace", "0em")
                 bracket.set("rspace", "0em")
-            tree = breakable(upright_after_slanted(apart(tree)))
+            tree = breakable(upright_after_slanted(apart(spaced_sums(tree))))
             tree.set("alttext", " ".join(formula.split()))
             self._rendered[key] = ET.tostring(tree, "unicode", short_empty_elements=False)
         return self._rendered[key]
@@ -135,6 +135,22 @@ def rendered(formula: str, node: nodes.Element, *, display: bool) -> str:
 def tree_of(mathml: str) -> ET.Element:
     """Return a formula's elements."""
     return ET.fromstring(mathml)  # noqa: S314, it was written here
+
+
+def spaced_sums(formula: ET.Element) -> ET.Element:
+    """Write the space around sums with limits as elements in columns, and return the formula.
+
+    Firefox 153 leaves an operator's own space out where it finds how wide a column has to be, so
+    the widest line would stick out of it.
+    """
+    for parent in list(formula.iterfind(".//mtd//mrow")):
+        for place in range(len(parent) - 1, -1, -1):
+            limits = next(iter(parent[place]), parent[place])
+            if parent[place].tag == "mrow" and limits.tag in {"munder", "munderover"}:
+                limits[0].attrib |= {"lspace": "0em", "rspace": "0em"}
+                for side in (place + 1, place):
+                    parent.insert(side, ET.Element("mspace", {"width": "0.1667em"}))
+    return formula
 
 
 def apart(formula: ET.Element) -> ET.Element:

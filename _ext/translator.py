@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx import addnodes
+from sphinx.ext.autosummary import autosummary_table
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_proof.nodes import proof_node
 
@@ -120,10 +121,18 @@ def tell_proofs_apart(_app: Sphinx, document: nodes.document, _page: str) -> Non
         box[0][0:1] = [nodes.emphasis("", "Proof."), nodes.Text(words.removeprefix("Proof."))]
 
 
+def head_rows(_app: Sphinx, document: nodes.document, _page: str) -> None:
+    """Make the name of a function the heading of its line in a list of functions."""
+    for table in document.findall(autosummary_table):
+        for columns in table.findall(nodes.tgroup):
+            columns[0]["stub"] = 1
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the above to the build."""
     app.set_translator("html", BookTranslator)
     app.add_node(HideCodeCellNode, override=True, html=(visit_hidden_cell, depart_hidden_cell))
     app.connect("doctree-resolved", tell_proofs_apart)
+    app.connect("doctree-resolved", head_rows)
     rebuild_when_changed(app, "html", __file__)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

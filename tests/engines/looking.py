@@ -52,7 +52,7 @@ def unnamed(engine: Engine) -> list[str]:
     found = [
         f"{role} without a name: {text}"
         for (role, name), text in zip(named, markup, strict=True)
-        if not re.search(r"[^\W_]" if role == "link" else r"[^\W\d_]", name)
+        if not re.search(r"[^\W_]" if role in {"link", "radio"} else r"[^\W\d_]", name)
         and role.lower() not in {"none", "generic", "presentation", ""}
     ]
     groups = [(role, name) for role, name in named if role in {"form", "group", "region"} and name]

@@ -44,6 +44,8 @@ NO_FAULT = {
     "input_checkboxes_grouped": "switches of two figures have one name, and each its own form",
     "aria_content_in_landmark": "the link to the main content stands before all landmarks",
 }
+# What axe asks for and the second engine refuses: a box that scrolls is reached by the keyboard.
+SCROLLING = re.compile(r"element_tabbable_role_valid: .* <(pre |div tabindex=)", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +131,7 @@ def test_a_second_accessibility_engine_finds_nothing(
     with serving(site) as base:
         found = second_opinion(browser, modules, f"{base}/{name}")
     rest = [f"{rule}: {words}" for rule, words in found if rule not in NO_FAULT]
+    rest = [fault for fault in rest if not SCROLLING.match(fault)]
     assert not rest, "\n".join(rest)
 
 
