@@ -263,12 +263,15 @@ def run(entry: Entry, world: World | None = None) -> None:
             source = source.replace(old, new)
         names = dict(world.names)
     space: dict[str, Any] = {"other_rng": other_rng}
-    with contextlib.redirect_stdout(io.StringIO()):
-        execute(SETUP, "first cell", space)
-        unknown = set(names) - set(space)
-        assert not unknown, f"the first cell knows no {unknown}"
-        space |= names
-        execute(source, entry.claim, space)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            execute(SETUP, "first cell", space)
+            unknown = set(names) - set(space)
+            assert not unknown, f"the first cell knows no {unknown}"
+            space |= names
+            execute(source, entry.claim, space)
+    finally:
+        space.clear()  # a failure's traceback would hold all samples until somebody collects it
 
 
 def fails(entry: Entry, world: World) -> bool:
