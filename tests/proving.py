@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
 SECONDS_BETWEEN = 60
+#: Options of pytest with which not all tests run.
+LEAVING_OUT = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "maxfail", "lf")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,8 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def is_whole(config: pytest.Config) -> bool:
     """Say whether nothing was left out that belongs to what runs."""
-    options = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "maxfail", "lf")
-    asked = any(config.getoption(name, None) for name in options)
+    asked = any(config.getoption(name, None) for name in LEAVING_OUT)
     return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not asked
 
 

@@ -22,6 +22,7 @@ from tests.proofs import (
     names_of,
     structure,
 )
+from tests.proving import LEAVING_OUT
 
 FILES = {
     "attnlib/__init__.py": "",
@@ -102,6 +103,12 @@ def prove(small: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+def test_the_project_s_own_options_leave_a_run_whole(pytestconfig: pytest.Config) -> None:
+    """Options such as ``--ignore`` among those of the project would keep every group unproven."""
+    known = pytestconfig._parser.parse_known_args(pytestconfig.getini("addopts"))
+    assert not any(getattr(known, name, None) for name in LEAVING_OUT)
 
 
 def test_only_a_group_that_passes_whole_is_recorded(small: Path) -> None:
