@@ -18,7 +18,7 @@ from sphinx_exercise.nodes import is_exercise_enumerable_node
 
 from _ext.exercises import places
 from _ext.rebuild import rebuild_when_changed
-from attnbook.exercises._exercise import exercises, wanted
+from attnbook.exercises._exercise import describe_parts, exercises
 from book import stubs
 from book.files import atomic_write
 from book.live_python import PACKED, own_files
@@ -124,7 +124,7 @@ def code_of(page: Page) -> dict[str, Any]:
     asked = {
         one.name: {
             "above": [IMPORTS, *(with_imports(given, page.notebook) for given in one.given)],
-            "code": stub(one.answer, wanted(one.name)),
+            "code": stub(one.answer, describe_parts(one.name)),
         }
         for one in page.exercises
         if coded(one.name)

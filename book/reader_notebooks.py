@@ -30,7 +30,7 @@ from nbformat import NotebookNode, v4
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-from attnbook.exercises._exercise import wanted
+from attnbook.exercises._exercise import describe_parts
 from book import stills
 from book.addresses import site_address
 from book.digest import notebook_digests
@@ -159,7 +159,7 @@ class ForReader(Plain):
         """Make the cells of a solution: what the reader fills in, and closed, what is right."""
         texts = [self.text(first.source)]
         (name,) = (b.title for b in blocks(first.source) if b.kind == "solution-start")
-        phrases = wanted(name.removeprefix(LABEL))
+        phrases = describe_parts(name.removeprefix(LABEL))
         for cell in left:
             if cell.cell_type == "markdown":
                 texts.append(self.text(cell.source))

@@ -67,7 +67,7 @@ def grade(order: Order, *, work: Callable[..., list[Result]] | None = None) -> s
     if order.workers is not None and order.workers < 1:
         raise ValueError(f"WORKERS must be at least 1; got {order.workers}")
     sandbox.prepare(unsafe=order.unsafe)
-    known = wanted(order.source, order.assignment)
+    known = select_sets(order.source, order.assignment)
     remark = chosen_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
     order = replace(order, remark=remark, accepted=course.named(order.accepted))
@@ -112,7 +112,7 @@ def _collected(
     return collection
 
 
-def wanted(source: Path, assignment: str | None) -> dict[str, ProblemSet]:
+def select_sets(source: Path, assignment: str | None) -> dict[str, ProblemSet]:
     """Return the problem sets that submissions may answer.
 
     With a name, only that one, or a ValueError if there is none of that name.

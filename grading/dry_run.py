@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grading.course import Order, wanted
+from grading.course import Order, select_sets
 from grading.earlier_runs import Memory, chosen_questions
 from grading.enrolment import Enrolment, enrolment
 from grading.gradebook.book import Book
@@ -63,7 +63,7 @@ class _Preview:
 
 def dry_run(order: Order) -> str:
     """Return what `course.grade` would do with the same order."""
-    known = wanted(order.source, order.assignment)
+    known = select_sets(order.source, order.assignment)
     remark = chosen_questions(order.remark, known)
     course = enrolment(order.out, order.source, order.roster)
     order = replace(order, remark=remark, accepted=course.named(order.accepted))

@@ -20,7 +20,7 @@ from textwrap import indent
 import nbformat
 from nbformat import NotebookNode, v4
 
-from attnbook.exercises._exercise import exercises, wanted
+from attnbook.exercises._exercise import describe_parts, exercises
 from attnbook.exercises._judges import Example, Function, Number, Numeric, Pick
 from book.folder_imports import imported
 from book.markdown import Block
@@ -220,7 +220,7 @@ def stub(exercise: Exercise, solution: str) -> str:
     """Return what a student fills in, with the solution between its marks: functions come last."""
     body = solution.splitlines()
     functions = {n.name: n for n in ast.parse(solution).body if isinstance(n, ast.FunctionDef)}
-    phrases, values, defined = wanted(exercise.name), "", []
+    phrases, values, defined = describe_parts(exercise.name), "", []
     for part, name in answers(exercise):
         if name in functions:
             defined.append(empty_function(functions[name], body).rpartition("\n")[0])
@@ -312,7 +312,9 @@ def problem_set(book: Book, exercise: Exercise, name: str) -> NotebookNode:
     top = f"{mine}{given}\n\n" if mine or given else ""
     text = ForStudents(book).text(with_numbers(exercise.statement, ranges))
     text = UNMARKED.sub("", text)
-    each = "\n".join(f"- `{n}`: {wanted(exercise.name)[part]}" for part, n in answers(exercise))
+    each = "\n".join(
+        f"- `{n}`: {describe_parts(exercise.name)[part]}" for part, n in answers(exercise)
+    )
     heading = f"## Question 1: {exercise.title} ({points} point{'s' if points > 1 else ''})"
     hand_in = "**Hand in** this, for a point each; nothing else is marked:"
     statement = f"{heading}\n\n{text}\n\n{hand_in}\n\n{each}"

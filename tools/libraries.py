@@ -77,7 +77,7 @@ def installed(folder: Path, pins: tuple[str, ...]) -> Path:
     return python
 
 
-def asked(python: Path, call: str) -> dict[str, object]:
+def ask_library(python: Path, call: str) -> dict[str, object]:
     """Return the release and the verdicts of one call, in a process of its own."""
     paths = os.pathsep.join(map(str, (ROOT / "attnbook", ROOT)))
     done = subprocess.run(
@@ -111,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
                 continue
             for call in calls:
                 sys.stderr.write(f"asking {call}\n")
-                results[call] = asked(python, call)
+                results[call] = ask_library(python, call)
     kept = json.loads(FILE.read_text(encoding="utf-8"))
     found = collect(results)
     changed = differences(kept, found)

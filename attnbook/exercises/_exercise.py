@@ -73,12 +73,12 @@ def exercises() -> Mapping[str, Check]:
     return MappingProxyType(found)
 
 
-def wanted(name: str) -> dict[str, str]:
+def describe_parts(name: str) -> dict[str, str]:
     """Return what an exercise asks for, by the names of its parts.
 
     Examples
     --------
-    >>> wanted("spread")["plain"]
+    >>> describe_parts("spread")["plain"]
     'the standard deviation of q·k'
     """
     found = exercises().get(name)

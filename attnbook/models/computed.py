@@ -44,7 +44,7 @@ def named(entries: Iterable[Entry], start: str) -> Entry:
     return next(entry for entry in entries if entry["name"].startswith(start))
 
 
-def asked(entry: Entry) -> bool:
+def is_option(entry: Entry) -> bool:
     """Say whether a rule other than the usual one is there only as an option."""
     return entry["kind"] == "1/dₖ" and entry.get("instead_of_number") == "option"
 
@@ -61,7 +61,7 @@ def listing(entries: Iterable[Entry]) -> str:
     return "; ".join(
         entry["name"]
         + (" †" if "†" in entry["rule"] else "")
-        + (" (if asked)" if asked(entry) else "")
+        + (" (if asked)" if is_option(entry) else "")
         for entry in entries
     )
 

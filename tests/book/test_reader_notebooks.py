@@ -24,7 +24,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from attnbook.exercises._exercise import wanted
+from attnbook.exercises._exercise import describe_parts
 from book import first_cells, stills
 from book import reader_notebooks as reader
 from book.markdown import COMMENT
@@ -75,7 +75,7 @@ def run_by_readers(book: NotebookNode) -> Iterator[str]:
         if found := re.search(r"\{solution-start\} ex-(\S+)", cell.source):
             name = found[1]
         if cell.cell_type == "code" and "answer" in cell.metadata.get("tags", []):
-            yield stub(cell.source, wanted(name))
+            yield stub(cell.source, describe_parts(name))
         elif cell.cell_type == "code" and not name:
             yield cell.source
         if "{solution-end}" in cell.source:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from _ext.live_cells import IMPORTS
-from attnbook.exercises._exercise import Check, exercises, wanted
+from attnbook.exercises._exercise import Check, describe_parts, exercises
 from attnbook.exercises._judges import Function, Pick
 from attnbook.exercises._verdict import Verdict
 from book.model import BookError, Exercise, Page
@@ -69,7 +69,7 @@ def test_every_chapter_but_one_has_exercises() -> None:
 def test_a_stub_runs_and_says_what_is_wanted_and_the_solution_passes(
     page: Page, exercise: Exercise
 ) -> None:
-    given = stub(exercise.answer, wanted(exercise.name))
+    given = stub(exercise.answer, describe_parts(exercise.name))
     assert leaks(exercise.answer, given) == set()
     said = verdict(page, exercise, given)
     assert said.exercise == exercise.name
@@ -137,12 +137,12 @@ def test_a_comment_says_what_is_wanted() -> None:
 
 def test_what_is_wanted_is_in_the_words_of_the_check() -> None:
     for name, exercise in exercises().items():
-        phrases = wanted(name)
+        phrases = describe_parts(name)
         for part, judge in exercise.parts.items():
             assert phrases[part].startswith(judge.wanted)
             for option in judge.options if isinstance(judge, Pick) else ():
                 assert f'"{option}"' in phrases[part]
-    assert wanted("no such exercise") == {}
+    assert describe_parts("no such exercise") == {}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from book import repository
-from grading.course import Order, grade, wanted
+from grading.course import Order, grade, select_sets
 from grading.hidden import Wrong
 from grading.intake.collection import collect
 from grading.intake.roster import read_roster
@@ -207,7 +207,9 @@ def test_zips_of_the_platforms_earn_the_same(write: Any, tmp_path: Path) -> None
     write(tmp_path / "download.zip")
     roster = read_roster(EXAMPLE / "roster.csv")
     places = (EXAMPLE / "submissions", tmp_path / "download.zip")
-    folder, download = (collect(place, roster, tuple(wanted(SOURCE, None))) for place in places)
+    folder, download = (
+        collect(place, roster, tuple(select_sets(SOURCE, None))) for place in places
+    )
     assert download.assignments == folder.assignments == (ASSIGNMENT,)
     assert [described(each) for each in download] == [described(each) for each in folder]
     assert {each.student.name for each in download if each.notebook} == set(NAMES.values())
