@@ -26,10 +26,7 @@ ROUNDING = 1e-9
 COMMON = (
     "function",
     "method",
-    "generator",
     "set",
-    "map",
-    "zip",
     "Figure",
     "Axes",
     "type",
@@ -81,6 +78,8 @@ def number(given: dict[str, Any], name: str) -> float:
     --------
     >>> number({"variance": 64}, "variance")
     64.0
+    >>> number({"variance": 64 + 0j}, "variance")
+    64.0
     >>> number({"variance": "64"}, "variance")
     Traceback (most recent call last):
     ...
@@ -97,7 +96,9 @@ def number(given: dict[str, Any], name: str) -> float:
         words = {str: "a text", bool: "a truth value", dict: "a dictionary"}
         raise Wrong(f"`{name}` must be a number; it is {words[type(value)]}")
     if isinstance(value, complex):
-        raise Wrong(f"`{name}` must be a real number; it is complex")
+        if value.imag:
+            raise Wrong(f"`{name}` must be a real number; it is complex")
+        value = value.real
     try:
         value = float(value)
     except OverflowError:
@@ -118,6 +119,8 @@ def array(given: dict[str, Any], name: str, shape: tuple[int, ...] | None = None
     --------
     >>> array({"weights": [[0.25, 0.75]]}, "weights", (1, 2))
     array([[0.25, 0.75]])
+    >>> array({"weights": np.array([0.25 + 0j, 0.75])}, "weights")
+    array([0.25, 0.75])
     >>> array({"weights": [0.25, 0.75]}, "weights", (1, 2))
     Traceback (most recent call last):
     ...
@@ -126,6 +129,8 @@ def array(given: dict[str, Any], name: str, shape: tuple[int, ...] | None = None
     value = _given(given, name)
     try:
         found = np.asarray(value)
+        if found.dtype.kind == "c" and not found.imag.any():
+            found = found.real  # of eigenvalues, say
         if isinstance(value, str | dict) or found.dtype.kind not in "biufO":
             raise TypeError
         found = found.astype(float)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import numbers
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, ValuesView
+from itertools import islice
 from typing import Any
 
 DEEPEST = 20
@@ -35,7 +36,8 @@ def encode(value: Any, depth: int = 0) -> Any:
     """Return `value`, which is nested so deep, in terms of what `json.dumps` accepts.
 
     That is None, a truth value, a number of any type, a text, an array, or dictionaries and
-    sequences of such, as lists and queues are; anything else is encoded as the name of its type.
+    sequences of such, as lists and queues are, or what is left in an iterator; anything else is
+    encoded as the name of its type.
     NaN and infinities are left to the extension of JSON that `json` has.
 
     Examples
@@ -56,6 +58,9 @@ def encode(value: Any, depth: int = 0) -> Any:
         return {"mapping": [[str(key), encode(each, depth + 1)] for key, each in value.items()]}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return [encode(each, depth + 1) for each in value]
+    if isinstance(value, Iterator | ValuesView):
+        # one entry more than may come, as some never end
+        return [encode(each, depth + 1) for each in islice(value, MOST_ENTRIES + 1)]
     return _number_or_array(value, depth)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 from decimal import Decimal
@@ -60,6 +61,8 @@ class Wrapped:
         ((1, [2, 3]), [1, [2, 3]]),
         (range(3), [0, 1, 2]),
         ({"a": {"b": 1}}, {"a": {"b": 1}}),
+        (map(float, [1, 2]), [1.0, 2.0]),
+        ({1: 2.5}.values(), [2.5]),
     ],
 )
 def test_a_value_arrives(value: object, expected: object) -> None:
@@ -101,6 +104,11 @@ def test_an_object_that_is_an_array_counts_as_one() -> None:
 @pytest.mark.parametrize("value", [object(), {1, 2}, np.array(["x"]), b"x", len])
 def test_anything_else_is_named(value: object) -> None:
     assert isinstance(loads(dumps(value)), Unusable)
+
+
+def test_an_iterator_without_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="too many entries"):
+        loads(dumps(itertools.count()))
 
 
 def test_what_is_nested_without_end_is_cut() -> None:

@@ -395,6 +395,8 @@ a step by complex numbers
     + tiny = 1e-30
     + heard = np.array([loss(raw_scores + 1j * tiny * row).imag for row in np.eye(6)]) / tiny
     + heard *= np.sqrt(d_k)
+complex numbers without an imaginary part
+    score_change = score_change + 0j
 """,
     partial(exchanged, two.GIVEN + two.ON_PAPER),
 )  # fmt: skip
