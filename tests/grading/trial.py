@@ -145,6 +145,10 @@ class Trial:
             run(source_of(self.assignment, name), self.inside)
         self.inside["student_id"] = self.student_id
 
+    def __del__(self) -> None:
+        """Let go of large arrays, which functions among the same names would keep for long."""
+        self.inside.clear()
+
     def check(self, *, as_in_the_sandbox: bool = False) -> None:
         """Run the answer and the public check, as the student does."""
         with without_attnlib(as_in_the_sandbox=as_in_the_sandbox):
