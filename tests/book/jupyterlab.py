@@ -148,7 +148,7 @@ class Lab:
 
     def open(self, name: str) -> None:
         """Open a notebook of the folder that is shown."""
-        self.page.locator(f'.jp-DirListing-item:has-text("{name}")').dblclick()
+        self.page.locator(".jp-DirListing-item").get_by_text(name, exact=True).dblclick()
 
     def wait(self, name: str, cells: int) -> None:
         """Wait until a notebook is open with its cells, formulas and kernel."""
