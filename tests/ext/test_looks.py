@@ -311,3 +311,15 @@ def test_a_table_breaks_no_name_and_is_not_tall_for_what_is_out_of_sight(
             seen.page.add_style_tag(content=ALL_LAID_OUT)
             seen.page.evaluate(ALL_OPEN)
             assert seen.page.evaluate(SQUEEZED) == [], width
+
+
+WIDE = """() => [...document.querySelectorAll(".bd-article .pst-scrollable-table-container")]
+  .filter((box) => box.scrollWidth > box.clientWidth)
+  .map((box) => box.textContent.trim().slice(0, 40))"""
+
+
+@pytest.mark.parametrize("name", ["chapters/benchmarks.html", "chapters/grading.html"])
+def test_the_widest_tables_fit_a_desk(browser: Browser, site: Path, name: str) -> None:
+    with visit(browser, site / name) as seen:
+        seen.page.add_style_tag(content=ALL_LAID_OUT)
+        assert seen.page.evaluate(WIDE) == []
