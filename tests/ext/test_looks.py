@@ -323,3 +323,20 @@ def test_the_widest_tables_fit_a_desk(browser: Browser, site: Path, name: str) -
     with visit(browser, site / name) as seen:
         seen.page.add_style_tag(content=ALL_LAID_OUT)
         assert seen.page.evaluate(WIDE) == []
+
+
+GAPS = """() => [...document.querySelectorAll(".genindextable tr")]
+  .filter(({ cells }) => cells.length === 2)
+  .map(({ cells: [first, second] }) => {
+    const words = document.createRange();
+    words.selectNodeContents(first);
+    return second.getBoundingClientRect().left - words.getBoundingClientRect().right;
+  })"""
+
+
+def test_the_columns_of_the_index_keep_apart(browser: Browser, site: Path) -> None:
+    with visit(browser, site / "genindex.html") as seen:
+        seen.page.add_style_tag(content=ALL_LAID_OUT)
+        gaps = seen.page.evaluate(GAPS)
+    assert len(gaps) > 10
+    assert min(gaps) > 10
