@@ -80,10 +80,12 @@ class BookTranslator(HTML5Translator):
             self.context[-1] = "</summary>\n"
 
     def visit_entry(self, node: nodes.entry) -> None:
-        """Name the empty corner of a table, which is the heading of what is below it."""
+        """Name the empty corner of a table, and mark many words that have little room."""
         if is_column_name(node) and all(isinstance(part, nodes.paragraph) for part in leaves(node)):
             node.clear()
             node += nodes.paragraph("", "what", classes=["visually-hidden"])
+        if len(node.parent) > 3 and len(node.astext()) > 65:
+            node["classes"].append("long")
         super().visit_entry(node)
 
     def visit_citation(self, node: nodes.citation) -> None:

@@ -249,6 +249,9 @@ def test_an_exercise_is_solved_wrongly_and_rightly(seen: Visit) -> None:
     assert "✗ divide_later: " in wrong
     assert run(where, right).startswith("✓ divide-later")
     assert list_.input_value() == "solved"
+    where.get_by_role("button", name="Reset").click()
+    button = seen.page.locator('button[data-edit="exercise:divide-later"]')
+    assert button.evaluate("button => button === document.activeElement")
 
 
 def all_verdicts(chapter: str) -> str:

@@ -16,6 +16,7 @@ from _ext import chapter_head, predictions
 from book.model import Page
 from tests.book.notebooks import BOOK, CHAPTERS, notebook, read
 from tests.ext import pages
+from tests.ext.test_browser import ALL_LAID_OUT, ALL_OPEN, DESK, PHONE, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -276,3 +277,66 @@ def test_a_row_of_launch_buttons_is_taken_away_when_it_stays_empty() -> None:
 
     chapter_head.finish(SimpleNamespace(config={"root_doc": "index"}), document, "page")
     assert document.children == [kept]
+
+
+# Names in code that break inside a word, and rows of a table that go down the page for words that
+# are out of sight.
+SQUEEZED = """() => {
+  const name = /^[\\w.]{2,16}$/;
+  const broken = [...document.querySelectorAll(".bd-article :is(td, tbody th) code")]
+    .filter((code) => name.test(code.textContent) && code.getClientRects().length > 1)
+    .map((code) => code.textContent);
+  const rows = [...document.querySelectorAll(".pst-scrollable-table-container tr")];
+  const tall = rows.filter((row) => {
+    const edge = row.closest("div").getBoundingClientRect().right;
+    const words = [...row.cells].map((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return range.getBoundingClientRect();
+    });
+    const seen = words.filter(({ left }) => left < edge).map(({ bottom }) => bottom);
+    return Math.max(...words.map(({ bottom }) => bottom)) - Math.max(...seen) > 100;
+  });
+  return [...broken, ...tall.map((row) => row.textContent.trim().slice(0, 40))];
+}"""
+TABLES = ("grading", "instructors", "models", "notation")
+
+
+@pytest.mark.parametrize("name", [f"chapters/{name}.html" for name in TABLES])
+def test_a_table_breaks_no_name_and_is_not_tall_for_what_is_out_of_sight(
+    browser: Browser, site: Path, name: str
+) -> None:
+    for width in (PHONE, DESK):
+        with visit(browser, site / name, width=width) as seen:
+            seen.page.add_style_tag(content=ALL_LAID_OUT)
+            seen.page.evaluate(ALL_OPEN)
+            assert seen.page.evaluate(SQUEEZED) == [], width
+
+
+WIDE = """() => [...document.querySelectorAll(".bd-article .pst-scrollable-table-container")]
+  .filter((box) => box.scrollWidth > box.clientWidth)
+  .map((box) => box.textContent.trim().slice(0, 40))"""
+
+
+@pytest.mark.parametrize("name", ["chapters/benchmarks.html", "chapters/grading.html"])
+def test_the_widest_tables_fit_a_desk(browser: Browser, site: Path, name: str) -> None:
+    with visit(browser, site / name) as seen:
+        seen.page.add_style_tag(content=ALL_LAID_OUT)
+        assert seen.page.evaluate(WIDE) == []
+
+
+GAPS = """() => [...document.querySelectorAll(".genindextable tr")]
+  .filter(({ cells }) => cells.length === 2)
+  .map(({ cells: [first, second] }) => {
+    const words = document.createRange();
+    words.selectNodeContents(first);
+    return second.getBoundingClientRect().left - words.getBoundingClientRect().right;
+  })"""
+
+
+def test_the_columns_of_the_index_keep_apart(browser: Browser, site: Path) -> None:
+    with visit(browser, site / "genindex.html") as seen:
+        seen.page.add_style_tag(content=ALL_LAID_OUT)
+        gaps = seen.page.evaluate(GAPS)
+    assert len(gaps) > 10
+    assert min(gaps) > 10
