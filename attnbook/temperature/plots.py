@@ -41,8 +41,8 @@ def temperatures(ratios: np.ndarray, n_keys: Sequence[int], shares: np.ndarray) 
     # The first curve has room above it, the last to its right, and others above their beginning.
     slope = len(ratios) // 3
     for place, offset, beside, count, curve, look in zip(
-        [slope, *[0] * (len(n_keys) - 2), slope],
-        [(-8, 6), *[(12, 17)] * (len(n_keys) - 2), (10, -14)],
+        [slope, *[0] * (len(n_keys) - 2), slope - 1],
+        [(-8, 6), *[(12, 17)] * (len(n_keys) - 2), (9, -3)],
         ["right", *["left"] * (len(n_keys) - 1)],
         n_keys,
         shares,

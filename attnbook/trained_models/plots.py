@@ -45,12 +45,12 @@ def quality_by_scale(
         axes.set(title=title, ylabel=label)
         axes.margins(y=0.15)
     multiples, means, _ = next(iter(curves.values()))
-    for place, look, words in (
-        (int(np.flatnonzero(multiples == 1)[0]), style.SCALED, "as trained"),
-        (len(multiples) - 1, style.UNSCALED, "not divided"),
+    for place, look, words, offset, beside in (
+        (int(np.flatnonzero(multiples == 1)[0]), style.SCALED, "as trained", (0, 9), "center"),
+        (len(multiples) - 1, style.UNSCALED, "not divided", (-9, -9), "right"),
     ):
         where = multiples[place], means[place]
-        style.name(panels[0], words, look, where, (0, 9), ha="center")
+        style.name(panels[0], words, look, where, offset, ha=beside)
     for axes in panels:
         style.log_ticks(axes, x=[NONE_AT, 2**-3, 2**-2, 2**-1, 1, 2, 4, 8])
         axes.set_xticklabels(["0", "1/8", "1/4", "1/2", "1", "2", "4", "8"])
