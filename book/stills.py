@@ -52,7 +52,7 @@ HEIGHTS = {
     "head sum": 688,
     "heads_field": 480,
     "jacobian": 456,
-    "models_field": 500,
+    "models_field": 616,
     "models_table": 640,  # the first rows
     "online_softmax": 616,
     "spread": 528,

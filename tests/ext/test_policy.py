@@ -79,7 +79,7 @@ def walk(page: Page, start: str) -> None:
     page.locator("button.copybtn").first.dispatch_event("click")
     wait_until(page, "document.querySelector('.copybtn').dataset.tooltip !== 'Copy'")
     page.keyboard.press("Control+k")
-    page.locator("#pst-search-dialog input").fill("saturation")
+    page.locator("#pst-search-dialog input").fill("softmax")
     page.locator(".search-found .all-found").click()
     page.locator("main .search-found li a").first.click()
     page.wait_for_selector(".hide-searched")

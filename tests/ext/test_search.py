@@ -76,7 +76,7 @@ FIRST = {
     "exercise 3": "03_saturation.html",
     "gradeint": "glossary.html#term-gradient",
     "initialise": "glossary.html#term-initializer",
-    "optimisation": "reference/training.html#module-attnbook.training",
+    "optimisation": "reference/training.html#attnbook.training.OptimizerState",
     "relu": "02_variance.html#rectify-both-vectors",
     "RoPE": "glossary.html#term-rotary-codes",
     "quiz": "grading.html",
