@@ -92,6 +92,7 @@ NOT_AS_WANTED = """() => {
 READING = """() => Object.fromEntries([...document.querySelectorAll(".bd-article :is(p, li, pre)")]
   .map((node) => [node.textContent, node.getBoundingClientRect().y])
   .filter(([text, y]) => text.length > 30 && y > 0 && y < innerHeight))"""
+KEPT = "Object.keys(sessionStorage).some((key) => key.includes('place:'))"
 BACK = f"(texts) => Object.keys(({READING})()).some((text) => texts.includes(text))"
 # Opened boxes hold further stops, and a page has to be walked but once.
 IN_THE_ARTICLE_OPEN = """() => document.querySelectorAll(".bd-article details")
@@ -413,7 +414,7 @@ class TestWords:
         name = "chapters/08_training.html"
         with visit(browser, site / name, width=PHONE) as seen:
             seen.page.evaluate("scrollTo(0, 0.7 * document.documentElement.scrollHeight)")
-            seen.page.wait_for_timeout(200)  # what was far from the window is laid out now
+            wait_until(seen.page, KEPT)  # and what was far from the window is laid out now
             before = seen.page.evaluate(READING)
             if away == "a word":
                 seen.page.locator(WORD).last.evaluate("(node) => node.click()")
