@@ -60,10 +60,11 @@ ALONE = """async (version) => {
 # Look for another build, and say what became of it. The browser may have looked by itself before.
 UPDATE = """async () => {
   const registration = await navigator.serviceWorker.getRegistration();
-  let found;
-  registration.addEventListener("updatefound", () => { found = registration.installing; });
+  const found = new Promise((done) =>
+    registration.addEventListener("updatefound", () => done(registration.installing)));
   await registration.update();
-  const worker = found ?? registration.installing ?? registration.waiting ?? registration.active;
+  const none = new Promise((done) => setTimeout(() => done(registration.active), 5000));
+  const worker = await Promise.race([found, none]);
   const has_ended = () => ["activated", "redundant"].includes(worker.state);
   return new Promise((done) => {
     worker.addEventListener("statechange", () => has_ended() && done(worker.state));
@@ -89,6 +90,11 @@ class Host:
         class Noting(QuietHandler):
             def log_request(self, code: int | str = "-", _size: int | str = "-") -> None:
                 asked.append((self.path, int(code)))
+
+            def send_head(self) -> Any:
+                # two builds within a second would be one and the same to this server
+                del self.headers["If-Modified-Since"]
+                return super().send_head()
 
         self._running = serving(folder, urlsplit(self.address).port or 0, Noting)
         self.address = self._running.__enter__()
