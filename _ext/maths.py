@@ -146,7 +146,8 @@ def spaced_sums(formula: ET.Element) -> ET.Element:
     for parent in list(formula.iterfind(".//mtd//mrow")):
         for place in range(len(parent) - 1, -1, -1):
             limits = next(iter(parent[place]), parent[place])
-            if parent[place].tag == "mrow" and limits.tag in {"munder", "munderover"}:
+            is_sum = limits.tag in {"munder", "munderover"} and limits[0].tag == "mo"
+            if parent[place].tag == "mrow" and is_sum:
                 limits[0].attrib |= {"lspace": "0em", "rspace": "0em"}
                 for side in (place + 1, place):
                     parent.insert(side, ET.Element("mspace", {"width": "0.1667em"}))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.drivers import ENGINES, Chromium, Engine, firefox, missing, webkit
+from tests.engines.drivers import ENGINES, Chromium, Engine, WebKit, firefox, missing, webkit
 from tests.engines.listening import Listened
 from tests.ext.serving import serving
 from tools.debian import ENGINES as PACKAGES
@@ -35,7 +35,8 @@ def start(
     with ExitStack() as stack:
 
         def start_engine(name: str) -> Engine:
-            if name not in started:
+            known = started.get(name)
+            if known is None or (isinstance(known, WebKit) and not known.is_alive()):
                 if missing(name) and os.environ.get("CI"):
                     ensure_programs(PACKAGES)
                 if lacking := missing(name):

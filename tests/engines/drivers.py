@@ -343,6 +343,14 @@ class WebKit(_WebDriver):
     def said(self) -> list[str]:
         return []  # it tells nobody; the page's own script listens
 
+    def is_alive(self) -> bool:
+        """Return whether the session has outlived the pages so far."""
+        try:
+            self.command("FindElements", using="css selector", value="html")
+        except RuntimeError:
+            return False
+        return True
+
 
 @contextmanager
 def running(*command: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
@@ -409,6 +417,8 @@ def webkit(folder: Path) -> Iterator[WebKit]:
             "XDG_CONFIG_HOME": str(folder),
             "XDG_DATA_HOME": str(folder),
             "XDG_CACHE_HOME": str(folder),
+            # a graphics driver in software crashed once, and the page with it
+            "WEBKIT_SKIA_ENABLE_CPU_RENDERING": "1",
         }
         driver = ("WebKitWebDriver", "-p", str(port))
         with running(*driver, env=environment, **silent):

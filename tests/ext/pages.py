@@ -70,6 +70,7 @@ _WRONG = {
     "a role that a part of a table has anyway": ":is(thead, tbody, tr, td, th)[role]",
     "a paragraph in a summary": "summary p",
     "an empty class": 'math [class=""]',
+    "a space of operators elsewhere": "math :not(mo, mpadded)[lspace]",
     "a box to tick that would be completed": "input[type=checkbox][autocomplete]",
     "an option without words": "option:not([label]):empty",
     "a label of two fields": "label:has(output)",
