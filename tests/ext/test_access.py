@@ -93,6 +93,17 @@ READING = """() => Object.fromEntries([...document.querySelectorAll(".bd-article
   .map((node) => [node.textContent, node.getBoundingClientRect().y])
   .filter(([text, y]) => text.length > 30 && y > 0 && y < innerHeight))"""
 KEPT = "Object.keys(sessionStorage).some((key) => key.includes('place:'))"
+# Where no place is kept of a reader who leaves in the middle of scrolling.
+NOT_KEPT = """() => {
+  const lost = [];
+  for (let top = 200; top < document.documentElement.scrollHeight - innerHeight; top += 37) {
+    scrollTo({ top, behavior: "instant" });
+    dispatchEvent(new Event("scroll"));
+    dispatchEvent(new Event("pagehide"));
+    if (!Object.keys(sessionStorage).some((key) => key.includes("place:"))) lost.push(top);
+  }
+  return lost;
+}"""
 BACK = f"(texts) => Object.keys(({READING})()).some((text) => texts.includes(text))"
 # Opened boxes hold further stops, and a page has to be walked but once.
 IN_THE_ARTICLE_OPEN = """() => document.querySelectorAll(".bd-article details")
@@ -405,6 +416,11 @@ class TestWords:
         env = SimpleNamespace(metadata={"one": {"book_terms": "yes"}, "two": {}})
         assert access.rewrite_with_the_glossary(None, env, set(), {changed}, set()) == []
         assert access.pages_with_words(None, env) == wanted
+
+    @pytest.mark.parametrize("name", ["chapters/08_training.html", "chapters/glossary.html"])
+    def test_every_place_is_kept(self, browser: Browser, site: Path, name: str) -> None:
+        with visit(browser, site / name, width=PHONE) as seen:
+            assert seen.page.evaluate(NOT_KEPT) == []
 
     @pytest.mark.proof("pages")
     @pytest.mark.parametrize("away", ["a word", "a reload"])

@@ -47,6 +47,7 @@ def test_a_tap_opens_the_file_and_back_returns(
         assert link.get_attribute("title") == ALONE
         link.click()
         assert seen.page.url == (tmp_path / "site" / "_images" / "plot.webp").as_uri()
+        seen.page.wait_for_load_state()
         seen.page.go_back()
         assert seen.page.url == path.as_uri()
     assert not seen.errors

@@ -312,9 +312,11 @@ let moving = 0;
 const remember = () => {
   moving = 0;
   const line = innerHeight / 4;
-  let block = document.elementFromPoint(innerWidth / 2, line)?.closest(".bd-article section > *");
-  while (block?.matches("section")) { // between two blocks
-    block = [...block.children].find((child) => child.getBoundingClientRect().bottom > line);
+  const blocks = ".bd-article > section, .bd-article section[id] > *";
+  let block = document.elementFromPoint(innerWidth / 2, line)?.closest(blocks);
+  while (block?.matches("section[id]")) { // between two blocks, or below the last
+    block = [...block.children].find((child) => child.getBoundingClientRect().bottom > line)
+      ?? block.lastElementChild;
   }
   if (!block?.parentElement.id) return session(PLACE, null);
   const { parentElement: section } = block;
