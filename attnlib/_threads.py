@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -59,9 +60,19 @@ def on_one_thread() -> Iterator[None]:
                 _Products.limit.restore_original_limits()
 
 
+@cache
+def _pool(_process: int) -> ThreadPoolExecutor:
+    """Return threads that stay, for a process: a fork has none of its parent's."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="attnlib")
+
+
 def share_out(work: Callable[[Sequence[Any]], R], items: Sequence[Any], n: int) -> list[R]:
-    """Call `work` with every n-th item in each of n threads, and return the results in order."""
+    """Call `work` with every n-th item, here and in n - 1 threads; return the results in order."""
     if n < 2:
         return [work(items)]
-    with on_one_thread(), ThreadPoolExecutor(n) as pool:
-        return list(pool.map(work, [items[start::n] for start in range(n)]))
+    with on_one_thread():
+        others = [_pool(os.getpid()).submit(work, items[start::n]) for start in range(1, n)]
+        try:
+            return [work(items[::n]), *(other.result() for other in others)]
+        finally:
+            wait(others)  # they write into the caller's arrays

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
+from numpy.lib.introspect import opt_func_info
 from numpy.typing import ArrayLike
 
 from attnlib._inputs import (
@@ -35,8 +37,8 @@ from attnlib.scaling import ScalingRule
 
 __all__ = ["blockwise_attention", "blockwise_attention_vjp"]
 
-QUERIES, KEYS = 512, 256
-"""Those of a tile, at most: half a megabyte of scores in float32."""
+QUERIES, KEYS = 512, 512
+"""Those of a tile, at most: a megabyte of scores in float32."""
 WORTH_A_THREAD = 2**18
 """Scores from which on a call is shared out."""
 Tile = tuple[slice, slice]
@@ -83,7 +85,6 @@ def blockwise_attention(
     """
     inputs = check_inputs(query, key, value, attn_mask, is_causal, scale)
     _, _, output = _attend(inputs)
-    check_finite(inputs, output)
     shape = (*inputs.shape[:-1], output.shape[-1])
     return output.reshape(shape).astype(inputs.dtype, copy=False)
 
@@ -137,21 +138,29 @@ def _attend(inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     peak, total, output = _start_sums((*query.shape[:-1], value.shape[-1]), value.dtype)
     least, longest_key, limit = np.finfo(value.dtype).min, _longest(key), _headroom(value)
 
-    def attend(tile: Tile, *, keep_peak: bool) -> bool:
+    def attend(tile: Tile, memory: np.ndarray, *, keep_peak: bool) -> bool:
         """Write what some queries get, and say whether no sum is so small that digits were lost."""
         q = inputs.fold(query[tile])
         reach = _longest(q) * longest_key  # no score is larger, by Cauchy-Schwarz
         if keep_peak and not min(reach, inputs.rule.cap or reach) < limit:
             return False
+        exp, per_logit = np.exp, 1.0
+        if not keep_peak:
+            peak[tile], total[tile], output[tile] = least, 0, 0
+        else:
+            peak[tile] = 0
+            if inputs.rule.cap is None:
+                exp, per_logit = _fastest_exponential(q.dtype)
+        q *= per_logit
         sums = peak[tile], total[tile], output[tile]
-        peak[tile], total[tile], output[tile] = 0 if keep_peak else least, 0, 0
         for heads, keys in _key_tiles(inputs, tile):
-            scores = q @ key[heads, keys].mT
+            k = key[heads, keys]
+            scores = np.matmul(q, k.mT, out=_reuse(memory, (*q.shape[:-1], k.shape[-2])))
             if not math.isfinite(reach):
                 check_finite(inputs, scores)
             logits = inputs.rule.cap_logits(scores)
             _hide(inputs, logits, tile, keys)
-            _add_block(*sums, logits, value[heads, keys], keep_peak=keep_peak)
+            _add_block(*sums, logits, value[heads, keys], keep_peak=keep_peak, exp=exp)
         hidden = total[tile] == 0  # queries without any key
         in_range = ((total[tile] > 1e-3) | hidden).all()
         output[tile] /= total[tile] + hidden
@@ -160,9 +169,11 @@ def _attend(inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     @np.errstate(all="ignore")
     def attend_all(tiles: Sequence[Tile]) -> None:
         has_bound = inputs.mask is None or inputs.mask.dtype == bool  # nothing is added
+        memory = np.empty(QUERIES * KEYS, value.dtype)
         for tile in tiles:
-            if not (has_bound and attend(tile, keep_peak=True)):
-                attend(tile, keep_peak=False)
+            if not (has_bound and attend(tile, memory, keep_peak=True)):
+                attend(tile, memory, keep_peak=False)
+            check_finite(inputs, output[tile])
 
     share_out(attend_all, *_tiles(inputs))
     total[total == 0] = 1
@@ -199,6 +210,17 @@ def _carry_back(inputs: Inputs, upstream: np.ndarray) -> list[np.ndarray]:
 
     parts = share_out(carry_back, *_tiles(inputs))
     return [by_query, *(sum(rest, first) for first, *rest in zip(*parts, strict=True))]
+
+
+@cache
+def _fastest_exponential(dtype: np.dtype) -> tuple[np.ufunc, float]:
+    """Return what exponentiates fastest on this processor, and what to multiply a logit by for it.
+
+    Where it has instructions for powers of two, they are fewer: e^s is 2^(s log2 e).
+    """
+    known = opt_func_info(func_name="^exp2$").get("exp2", {}).get(2 * dtype.char, {})
+    slow = known.get("current", "baseline").startswith("baseline")
+    return (np.exp, 1.0) if slow else (np.exp2, math.log2(math.e))
 
 
 def _headroom(value: np.ndarray) -> float:
@@ -248,6 +270,19 @@ def _key_tiles(inputs: Inputs, tile: Tile) -> Iterator[Tile]:
     return (
         (heads, s) for s in _slices(min(n_keys, rows.stop) if inputs.is_causal else n_keys, KEYS)
     )
+
+
+def _reuse(memory: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the beginning of some memory in a shape; fresh memory has to be fetched page by page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> _reuse(np.arange(5), (2, 2))
+    array([[0, 1],
+           [2, 3]])
+    """
+    return memory[: math.prod(shape)].reshape(shape)
 
 
 def _slices(length: int, step: int) -> Iterator[slice]:

@@ -111,6 +111,7 @@ def _add_block(
     values: np.ndarray,
     *,
     keep_peak: bool = False,
+    exp: np.ufunc = np.exp,
 ) -> None:
     """Add a block of keys to m, l and o, in place; the logits are overwritten.
 
@@ -123,6 +124,6 @@ def _add_block(
         weighted *= shrink
         peak[...] = higher
         logits -= peak
-    exponentials = np.exp(logits, out=logits)
+    exponentials = exp(logits, out=logits)
     total += exponentials @ np.ones((logits.shape[-1], 1), logits.dtype)  # faster than .sum
     weighted += exponentials @ values

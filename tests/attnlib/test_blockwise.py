@@ -164,10 +164,10 @@ def online_tiles(monkeypatch):
     """Note each step that looks for a maximum."""
     called = []
 
-    def noted(*arrays, keep_peak):
+    def noted(*arrays, keep_peak, exp):
         if not keep_peak:
             called.append(arrays)
-        online._add_block(*arrays, keep_peak=keep_peak)
+        online._add_block(*arrays, keep_peak=keep_peak, exp=exp)
 
     monkeypatch.setattr(blockwise, "_add_block", noted)
     return called
@@ -182,6 +182,23 @@ def test_calibrated_scores_need_no_maximum(online_tiles):
     assert not online_tiles
     blockwise_attention(*arrays, scale=1)
     assert online_tiles
+
+
+@pytest.mark.parametrize("current", [None, "baseline(X86_V2)", "X86_V4"])
+@pytest.mark.parametrize("options", [{}, {"scale": scaling.soft_cap(5)}], ids=["plain", "capped"])
+def test_powers_of_two_serve_as_well_as_those_of_e(monkeypatch, online_tiles, current, options):
+    known = {"exp2": {"ff": {"current": current}}} if current else {}
+    monkeypatch.setattr(blockwise, "opt_func_info", lambda **_: known)
+    choose = blockwise._fastest_exponential.__wrapped__  # without what it keeps
+    monkeypatch.setattr(blockwise, "_fastest_exponential", choose)
+    assert choose(np.dtype("f"))[0] is (np.exp2 if current == "X86_V4" else np.exp)
+    arrays = draw_inputs(np.random.default_rng(8), n_q=30, n_k=600, dtype=np.float32)
+    wanted = scaled_dot_product_attention(*(x.astype(float) for x in arrays), **options)
+    assert_allclose(blockwise_attention(*arrays, **options), wanted, rtol=1e-4, atol=2e-6)
+    cotangent = upstream(arrays, np.random.default_rng(9))
+    gradients = blockwise_attention_vjp(*arrays, cotangent, **options)
+    assert_gradients(gradients, attention_vjp(*arrays, cotangent, **options), atol=2e-5)
+    assert not online_tiles
 
 
 @pytest.mark.parametrize(
