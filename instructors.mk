@@ -18,7 +18,7 @@ GRADING_RUN := $(subst $(VENV),$(GRADING),$(RUN))
 SPHINX := .venv-sphinx
 SPHINX_RUN := $(subst $(VENV),$(SPHINX),$(RUN))
 
-.PHONY: help-teaching test prove chapter sizes sphinx lint format lock students question problem-sets grade grade-student grades-export \
+.PHONY: help-teaching test prove chapter sizes sphinx lint format lock students question problem-sets example grade grade-student grades-export \
 	feedback-zips formgrader grade-scheduler grade-worker similarity items
 
 test: $(TEST)/.ready $(LIVE)/.tried ## the tests for each commit, in minutes, the book's own cells included
@@ -72,6 +72,9 @@ question: $(VENV)/.site ##-teaching begin a problem set with an exercise of the 
 
 problem-sets: $(GRADING)/.ready ##-teaching write the problem sets as students get them to grading/release
 	$(GRADING_RUN) -m grading problem-sets
+
+example: $(GRADING)/.ready ##-teaching write what six invented students hand in to _build/class, to try the grader
+	$(GRADING_RUN) -m grading example
 
 # A value on the command line reaches the grader as it is, spaces and all.
 grade grades-export feedback-zips: export GRADE_OUT = $(OUT)

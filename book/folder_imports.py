@@ -13,8 +13,6 @@ from book import repository
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Submissions of the worked example are broken on purpose.
-LEFT_OUT = ("grading/example/", "vendor/")
 # Two spaces end the list; what follows is said to the reader.
 ARROW = re.compile(r"^(?P<folder>\w+) +→ (?P<imports>\w+(?: \w+)*)", re.MULTILINE)
 
@@ -49,7 +47,7 @@ def find_imports(root: Path = ROOT) -> set[tuple[str, str]]:
     names = [
         name
         for name in repository.files(root, new=True)
-        if name.endswith((".py", ".ipynb")) and not name.startswith(LEFT_OUT)
+        if name.endswith((".py", ".ipynb")) and not name.startswith("vendor/")
     ]
     folder_of = {name: name.split("/")[0] if "/" in name else "chapters" for name in names}
     folders = {folder_of[name] for name in names if name.endswith(".py")}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 RELEASE = Path(__file__).resolve().parent / "release"
+CLASS = RELEASE.parents[1] / "_build" / "class"
 UNSAFE = """
 ************************************************************************************************
 *  WITHOUT THE SANDBOX.  What strangers wrote now runs with YOUR rights: it can read and delete *
@@ -34,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     give = commands.add_parser("problem-sets", help="write the problem sets as students get them")
     give.add_argument("--to", type=Path, default=RELEASE)
+    invent = commands.add_parser("example", help="write what six invented students hand in")
+    invent.add_argument("--to", type=Path, default=CLASS)
 
     mark = commands.add_parser("grade", help="mark what students handed in")
     mark.add_argument("--submissions", default=_given("SUBMISSIONS"), help="a folder or a zip")
@@ -129,6 +132,15 @@ def _whole(name: str, text: str | None) -> int | None:
     if not text.isdecimal():
         raise ValueError(f"{name} must be a whole number; got {text}")
     return int(text)
+
+
+def _example(given: argparse.Namespace, _: list[str]) -> int:
+    """Write the worked example."""
+    from grading.worked_example import write
+
+    write(given.to)
+    sys.stdout.write(f"wrote {given.to}\n")
+    return 0
 
 
 def _grade(given: argparse.Namespace, _: list[str]) -> int:
@@ -227,6 +239,7 @@ def _formgrader(given: argparse.Namespace, rest: list[str]) -> int:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace, list[str]], int]] = {
     "problem-sets": _problem_sets,
+    "example": _example,
     "grade": _grade,
     "export": _export,
     "feedback-zips": _export,

@@ -8,7 +8,6 @@ mistypes the student number, one hands in a file that is cut off, and one hands 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grading.marking.judging import Judge
@@ -17,10 +16,8 @@ from grading.release import worked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-
-EXAMPLE = ROOT / "grading" / "example"
 ASSIGNMENT = "problem_set_1"
 ROSTER = """\
 student_id,lms_id,name,also
@@ -135,14 +132,9 @@ def files() -> dict[str, bytes]:
     }
 
 
-def differences(folder: Path) -> list[str]:
-    """Return what is missing in a folder, is out of date, or does not belong there."""
-    wanted = files()
-    there = {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-    return sorted(
-        name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name)
-    )
+def write(folder: Path) -> None:
+    """Write the example into a folder."""
+    for name, content in files().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
