@@ -71,7 +71,6 @@ SHORT = (
     *(".binder/*", ".ci/*", ".github/*", ".git*", "docs/*", "requirements*.txt", "tools/*"),
     *("benchmarks/*", "findings/*", "book/*.txt", "*/py.typed"),
 )
-CHOICES = {"--due", "--renew"}
 #: What every test runs in.
 ALWAYS = ("requirements-dev.txt",)
 
@@ -216,19 +215,13 @@ def run_pytest(*arguments: str) -> int:
 
 
 def main(arguments: list[str], run: Callable[..., int] = run_pytest) -> int:
-    """Prove the groups that are named, those that are due, or all; return an exit status.
-
-    With ``--renew`` those that are due and were proven before.
-    """
+    """Prove the groups that are named, those that are due, or all; return an exit status."""
     named = [name for name in arguments if not name.startswith("-")]
-    options = [name for name in arguments if name.startswith("-") and name not in CHOICES]
+    options = [name for name in arguments if name.startswith("-") and name != "--due"]
     if unknown := sorted(set(named) - set(INPUTS)):
         sys.stderr.write(f"no group {', '.join(unknown)}; there are {', '.join(INPUTS)}\n")
         return 2
-    groups = named or list(INPUTS)
-    if asked := CHOICES & {*arguments}:
-        proofs = Proofs()
-        groups = [name for name in proofs.due() if asked == {"--due"} or name in proofs.record()]
+    groups = Proofs().due() if "--due" in arguments else named or list(INPUTS)
     marked = [group for group in groups if group != COVERAGE]
     statuses = [run(f"--prove={','.join(marked)}", *options)] if marked else []
     if COVERAGE in groups:

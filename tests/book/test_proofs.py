@@ -205,11 +205,9 @@ def test_the_command_runs_what_is_named_and_everything_otherwise() -> None:
     assert asked(["mutant"]) == (2, [])
 
 
-def test_what_was_never_proven_is_due_and_not_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_runs_what_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Proofs, "due", lambda _: ["mutants", "pdf"])
-    monkeypatch.setattr(Proofs, "record", lambda _: {"pdf": {}})
-    assert asked(["--due"]) == (1, [("--prove=mutants,pdf",)])
-    assert asked(["--renew"]) == (1, [("--prove=pdf",)])
+    assert asked(["--due", "-v"]) == (1, [("--prove=mutants,pdf", "-v")])
 
 
 def test_notebook_cells_count_as_they_are(tmp_path: Path) -> None:
