@@ -18,8 +18,12 @@ ROOM = 5
 """So many pixels a part of a formula may stick out by: slanted letters and negative spaces do."""
 INK = 4
 """So much ink may be elsewhere, in pixels that are all black."""
-NOTICE = "ResizeObserver loop completed with undelivered notifications"
-"""Said when an observer waits for the next frame: the standard has it so, and nothing is lost."""
+NOTICES = (
+    # said when an observer waits for the next frame: the standard has it so, and nothing is lost
+    "ResizeObserver loop completed with undelivered notifications",
+    # said by Firefox also of what it lays out before it has read all of it; `incomplete` looks
+    "Invalid markup: Incorrect number of children for",
+)
 
 
 def ask(engine: Engine, expression: str, *arguments: Any) -> Any:
@@ -30,7 +34,7 @@ def ask(engine: Engine, expression: str, *arguments: Any) -> Any:
 def faults(engine: Engine) -> list[str]:
     """Return what went wrong in the page's scripts or is said by the browser, and forget it."""
     found = [*engine.run("return faults.splice(0)"), *engine.said()]
-    return [fault for fault in found if NOTICE not in fault]
+    return [fault for fault in found if not any(notice in fault for notice in NOTICES)]
 
 
 def seen(engine: Engine, url: str, width: int) -> list[str]:
@@ -41,6 +45,7 @@ def seen(engine: Engine, url: str, width: int) -> list[str]:
     found = engine.run(f"return ({STICKING_OUT})()")
     found += ask(engine, "garbled(arguments[0])", ROOM)
     found += ask(engine, "inherited()")
+    found += ask(engine, "incomplete()")
     return [f"{engine.name}, {width} px: {fault}" for fault in found + faults(engine)]
 
 

@@ -22,6 +22,12 @@ const prepare = async () => {
   await pause(0.2);
 };
 
+/** The parts of formulas that have more or fewer parts than they must. */
+const incomplete = () =>
+  all("mfrac, mroot, msub, msup, munder, mover, msubsup, munderover")
+    .filter((node) => node.children.length !== (/sup$|over$/.test(node.tagName.slice(4)) ? 3 : 2))
+    .map((node) => `${node.tagName} has ${node.children.length} parts: ${told(node)}`);
+
 /** What is drawn outside its cell or before what it follows, of the parts of formulas. */
 const garbled = (most) => {
   const found = [];

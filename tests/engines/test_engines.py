@@ -119,6 +119,8 @@ class TestTheChecks:
             (CASES.format("><mspace width='1em' /"), ""),
             (CASES.format(" style='text-indent: 0'><mrow style='margin-left: -40px'"), "leaves"),
             ("<p style='width: 2000px'>wide</p>", " wide"),
+            ("<math><msub><mi>x</mi></msub></math>", "msub has 1 part"),
+            ("<math><munderover><mi>x</mi><mi>y</mi></munderover></math>", "has 2 parts"),
             ("<script>nothing.at.all</script>", "nothing"),
             ("<script>console.error('no')</script>", "no"),
             ("<img src='none.png' alt=''>", "not loaded"),
