@@ -97,9 +97,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site / "style.css").write_text("p { background: url(dot.png) }", encoding="utf-8")
     for name, article in MADE.items():
         sheet = "../" * name.count("/") + "style.css"
-        text = f"""<!DOCTYPE html><html><head><link rel="stylesheet" href="{sheet}">
-<style>h2 {{ background: url(_images/dot.png) }}</style></head>
-<body><header>Not this</header><article>{article}</article></body></html>"""
+        text = f"""<!DOCTYPE html><html><head><meta charset="utf-8">
+<link rel="stylesheet" href="{sheet}"><style>h2 {{ background: url(_images/dot.png) }}</style>
+</head><body><header>Not this</header><article>{article}</article></body></html>"""
         (site / f"{name}.html").write_text(text, encoding="utf-8")
     return site
 

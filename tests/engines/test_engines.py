@@ -87,8 +87,8 @@ def test_the_readme_names_a_version_that_was_tried(engine: Engine) -> None:
     assert said <= now, f"this is {engine.name} {engine.version}"
 
 
-FRAME = """<!DOCTYPE html><html lang="en"><head><title>T</title><style>{style}</style></head>
-<body><main class="bd-article">{body}</main></body></html>"""
+FRAME = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>T</title>
+<style>{style}</style></head><body><main class="bd-article">{body}</main></body></html>"""
 CASES = (
     "<math display='block'><mtable><mtr><mtd{}><mi>a</mi></mtd>"
     "<mtd><mo>=</mo><mi>b</mi></mtd></mtr></mtable></math>"

@@ -12,8 +12,8 @@ from tests.ext.test_browser import DESK, PHONE, SMALL_PHONE, violations
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-ALONE = """<!DOCTYPE html><html lang="en"><head><title>T</title><style>{style}</style></head>
-<body><div></div><script type="module">{shared}
+ALONE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>T</title>
+<style>{style}</style></head><body><div></div><script type="module">{shared}
 {own}
 const listeners = {{}};
 globalThis.state = {state};

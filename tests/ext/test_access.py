@@ -141,7 +141,8 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
 
     def write_page(body: str) -> Path:
         path = tmp_path / "page.html"
-        frame = "<!DOCTYPE html><html lang='en'><head><title>T</title></head><body><main>"
+        head = "<meta charset='utf-8'><title>T</title>"
+        frame = f"<!DOCTYPE html><html lang='en'><head>{head}</head><body><main>"
         path.write_text(
             f"{frame}<article class='bd-article'><h1>T</h1>{body}</article></main></body></html>",
             encoding="utf-8",

@@ -47,8 +47,8 @@ SOME = [
 ]
 MIXED = {"plain": "22,6", "root": "one", "full": ""}
 RIGHT = {"plain": "22.6", "root": "1", "full": "0.0442"}
-PAGE = """<!DOCTYPE html><html lang="en" data-theme="{theme}"><head><title>T</title>
-<meta name="viewport" content="width=device-width"><style>{styles}
+PAGE = """<!DOCTYPE html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">
+<title>T</title><meta name="viewport" content="width=device-width"><style>{styles}
 html[data-theme=dark] {{ background: #121212; color: #ced6dd; --pst-color-text-muted: #9ca4af }}
 </style></head><body><main class="bd-article"><h1>T</h1>{body}</main>{script}</body></html>"""
 LISTEN = """globalThis.judged = [];
@@ -218,7 +218,10 @@ def test_numbers_are_written_as_python_writes_them(browser: Browser, tmp_path: P
     values += [0.0, 99999.95, 999999.5, 9999995.0, 0.00009999995, 1e5, 1e6, 1e22, 5e-324, 1.7e308]
     source = shared_source() + own_source("ask").replace("export default", "const figure =")
     path = tmp_path / "page.html"
-    path.write_text(f"<script type=module>{source}\nglobalThis.general = general;</script>")
+    path.write_text(
+        f"<meta charset=utf-8><script type=module>{source}\nglobalThis.general = general;</script>",
+        "utf-8",
+    )
     with visit(browser, path) as seen:
         for digits in (4, 5, 6, 9):
             shown = seen.page.evaluate(

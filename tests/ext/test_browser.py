@@ -176,6 +176,8 @@ def visit(
     )
     try:
         seen.page.goto(start + query, wait_until="load")
+        # else the engine guesses, and guesses otherwise where a file comes in other pieces
+        assert seen.page.evaluate("document.characterSet") == "UTF-8"
         if scripts:
             seen.page.evaluate(AT_REST)
         yield seen
@@ -547,7 +549,8 @@ class TestTheChecks:
     def write(self, tmp_path: Path) -> Callable[[str], Path]:
         def write_page(body: str) -> Path:
             path = tmp_path / "page.html"
-            frame = "<!DOCTYPE html><html lang='en'><head><title>T</title></head><body><main>"
+            head = "<meta charset='utf-8'><title>T</title>"
+            frame = f"<!DOCTYPE html><html lang='en'><head>{head}</head><body><main>"
             path.write_text(
                 f"{frame}<article><h1>T</h1>{body}</article></main></body></html>", encoding="utf-8"
             )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.proof("pages")
 
-PAGE = """<!DOCTYPE html><html lang="en"><head><title>T</title>
+PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>T</title>
 <meta name="viewport" content="width=device-width"><style>{styles}
 body {{ background: white; margin: 2rem }}
 .chapter-facts, .chapter-facts * {{ color: transparent !important }}

@@ -16,7 +16,7 @@ from tests.ext.test_browser import PHONE, visit
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-PAGE = """<!DOCTYPE html><html lang="en"><head><title>T</title>
+PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>T</title>
 <meta name="viewport" content="width=device-width"></head><body><article><h1>T</h1>
 <figure>{picture}</figure></article></body></html>"""
 PLOT = '<img alt="A line that rises." src="../_images/plot.png" />'
