@@ -144,13 +144,11 @@ def _attend(inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         reach = _longest(q) * longest_key  # no score is larger, by Cauchy-Schwarz
         if keep_peak and not min(reach, inputs.rule.cap or reach) < limit:
             return False
-        exp, per_logit = np.exp, 1.0
-        if not keep_peak:
-            peak[tile], total[tile], output[tile] = least, 0, 0
-        else:
+        if keep_peak:
             peak[tile] = 0
-            if inputs.rule.cap is None:
-                exp, per_logit = _fastest_exponential(q.dtype)
+        else:
+            peak[tile], total[tile], output[tile] = least, 0, 0
+        exp, per_logit = _exponential(inputs, reach)
         q *= per_logit
         sums = peak[tile], total[tile], output[tile]
         for heads, keys in _key_tiles(inputs, tile):
@@ -183,7 +181,7 @@ def _attend(inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _carry_back(inputs: Inputs, upstream: np.ndarray) -> list[np.ndarray]:
     """Return the gradients by folded queries, by folded keys and by values, by head."""
     query, key, value = _heads(inputs)
-    by_query = np.zeros_like(query)
+    by_query, longest_key = np.zeros_like(query), _longest(key)
     peak, total, output = _attend(inputs)
     upstream = upstream / total  # so that exponentials may stand for weights
     mean_use = (upstream * output).sum(axis=-1, keepdims=True)
@@ -193,12 +191,14 @@ def _carry_back(inputs: Inputs, upstream: np.ndarray) -> list[np.ndarray]:
         by_key, by_value = np.zeros_like(key), np.zeros_like(value)
         for tile in tiles:
             q = inputs.fold(query[tile])
+            exp, per_logit = _exponential(inputs, _longest(q) * longest_key)  # as the peaks have
+            powers = q * per_logit
             for heads, keys in _key_tiles(inputs, tile):
-                logits = inputs.rule.cap_logits(q @ key[heads, keys].mT)
+                logits = inputs.rule.cap_logits(powers @ key[heads, keys].mT)
                 slope = inputs.rule.cap_slope(logits)
                 _hide(inputs, logits, tile, keys)
                 logits -= peak[tile]
-                exponentials = np.exp(logits, out=logits)
+                exponentials = exp(logits, out=logits)
                 by_scores = upstream[tile] @ value[heads, keys].mT
                 by_scores -= mean_use[tile]
                 by_scores *= exponentials
@@ -210,6 +210,18 @@ def _carry_back(inputs: Inputs, upstream: np.ndarray) -> list[np.ndarray]:
 
     parts = share_out(carry_back, *_tiles(inputs))
     return [by_query, *(sum(rest, first) for first, *rest in zip(*parts, strict=True))]
+
+
+def _exponential(inputs: Inputs, reach: float) -> tuple[np.ufunc, float]:
+    """Return what to exponentiate scores up to `reach` with, and what to multiply them by for it.
+
+    What a mask or a cap does is done to scores as they are; and those near the end of the range
+    must not leave it.
+    """
+    added_to = inputs.rule.cap is not None or not (inputs.mask is None or inputs.mask.dtype == bool)
+    dtype = inputs.query.dtype
+    as_they_are = added_to or not 2 * reach < np.finfo(dtype).max
+    return (np.exp, 1.0) if as_they_are else _fastest_exponential(dtype)
 
 
 @cache

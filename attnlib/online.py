@@ -119,7 +119,7 @@ def _add_block(
     """
     if not keep_peak:
         higher = np.maximum(peak, logits.max(axis=-1, keepdims=True))
-        shrink = np.exp(peak - higher)
+        shrink = exp(peak - higher)
         total *= shrink
         weighted *= shrink
         peak[...] = higher
