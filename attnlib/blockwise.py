@@ -5,9 +5,10 @@ logits is exponentiated where it lies, added to the running sums of its queries 
 online softmax, and forgotten.
 
 Often no maximum is needed. No score exceeds the length of its query times that of the longest key
-(Cauchy-Schwarz); where exp of that cannot overflow, the logits are exponentiated as they are, and
-anew from their maximum if a sum turns out small. So it is in float32 for 1024 standard normal
-tokens with divided scores, up to heads 4096 wide. NumPy lets go of the interpreter in products and
+(Cauchy-Schwarz); where exp of that cannot overflow, the logits are exponentiated as they are. So it
+is in float32 for 1024 standard normal tokens with divided scores, up to heads 4096 wide. Elsewhere
+the maximum of the first tile of keys is subtracted from all. If a sum turns out too small or too
+large, the tiles are taken anew with more maxima. NumPy lets go of the interpreter in products and
 exponentials, so plain threads share the tiles. The chapter on implementation proves both steps.
 """
 
@@ -137,41 +138,44 @@ def _attend(inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     query, key, value = _heads(inputs)
     peak, total, output = _start_sums((*query.shape[:-1], value.shape[-1]), value.dtype)
     least, longest_key, limit = np.finfo(value.dtype).min, _longest(key), _headroom(value)
+    has_bound = inputs.mask is None or inputs.mask.dtype == bool  # nothing is added
 
-    def attend(tile: Tile, memory: np.ndarray, *, keep_peak: bool) -> bool:
-        """Write what some queries get, and say whether no sum is so small that digits were lost."""
+    def attend(tile: Tile, memory: np.ndarray) -> None:
+        """Write what some queries get, with no maximum, or that of the first keys, or of all."""
         q = inputs.fold(query[tile])
         reach = _longest(q) * longest_key  # no score is larger, by Cauchy-Schwarz
-        if keep_peak and not min(reach, inputs.rule.cap or reach) < limit:
-            return False
-        if keep_peak:
-            peak[tile] = 0
-        else:
-            peak[tile], total[tile], output[tile] = least, 0, 0
+        bounded = has_bound and min(reach, inputs.rule.cap or reach) < limit
         exp, per_logit = _exponential(inputs, reach)
         q *= per_logit
         sums = peak[tile], total[tile], output[tile]
-        for heads, keys in _key_tiles(inputs, tile):
-            k = key[heads, keys]
-            scores = np.matmul(q, k.mT, out=_reuse(memory, (*q.shape[:-1], k.shape[-2])))
-            if not math.isfinite(reach):
-                check_finite(inputs, scores)
-            logits = inputs.rule.cap_logits(scores)
-            _hide(inputs, logits, tile, keys)
-            _add_block(*sums, logits, value[heads, keys], keep_peak=keep_peak, exp=exp)
-        hidden = total[tile] == 0  # queries without any key
-        in_range = ((total[tile] > 1e-3) | hidden).all()
-        output[tile] /= total[tile] + hidden
-        return bool(in_range)
+        # tiles of keys that begin before the key of this number are searched for a maximum
+        for searched in [0] * bounded + [1] * has_bound + [math.inf]:
+            if searched:
+                peak[tile], total[tile], output[tile] = least, 0, 0
+            else:
+                peak[tile] = 0  # as the sums are; to write their memory twice takes long
+            for heads, keys in _key_tiles(inputs, tile):
+                k = key[heads, keys]
+                scores = np.matmul(q, k.mT, out=_reuse(memory, (*q.shape[:-1], k.shape[-2])))
+                if not math.isfinite(reach):
+                    check_finite(inputs, scores)
+                logits = inputs.rule.cap_logits(scores)
+                _hide(inputs, logits, tile, keys)
+                keep_peak = keys.start >= searched
+                if keep_peak and searched:
+                    logits -= peak[tile]
+                _add_block(*sums, logits, value[heads, keys], keep_peak=keep_peak, exp=exp)
+            hidden = total[tile] == 0  # queries without any key
+            output[tile] /= total[tile] + hidden
+            if ((total[tile] > 1e-3) | hidden).all() and np.isfinite(output[tile]).all():
+                return
+        check_finite(inputs, output[tile])
 
     @np.errstate(all="ignore")
     def attend_all(tiles: Sequence[Tile]) -> None:
-        has_bound = inputs.mask is None or inputs.mask.dtype == bool  # nothing is added
         memory = np.empty(QUERIES * KEYS, value.dtype)
         for tile in tiles:
-            if not (has_bound and attend(tile, memory, keep_peak=True)):
-                attend(tile, memory, keep_peak=False)
-            check_finite(inputs, output[tile])
+            attend(tile, memory)
 
     share_out(attend_all, *_tiles(inputs))
     total[total == 0] = 1

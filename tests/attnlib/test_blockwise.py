@@ -231,6 +231,46 @@ def test_where_the_bound_stops_to_hold(online_tiles, change, online):
     assert_allclose(output, scaled_dot_product_attention(q, k, v, **options), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("later", "hidden", "maxima"),
+    [
+        ({}, 0, 1),
+        ({700: 80.0}, 0, 1),
+        ({700: 800.0}, 0, 4),  # exp of this overflows, so the three tiles are taken anew
+        ({700: -800.0}, 0, 1),
+        ({}, 512, 4),  # from which the first tile has nothing to offer
+        ({}, 1, 1),
+    ],
+)
+def test_the_maximum_of_the_first_keys_serves_all(online_tiles, dtype, later, hidden, maxima):
+    rng = np.random.default_rng(17)
+    q, k, v = np.ones((1, 1), dtype), rng.standard_normal((1200, 1)), rng.standard_normal((1200, 2))
+    k += 1000
+    for place, height in later.items():
+        k[place] += height
+    options = {"attn_mask": np.arange(1200)[None] >= hidden, "scale": 1.0}
+    arrays = q, k.astype(dtype), v.astype(dtype)
+    output = blockwise_attention(*arrays, **options)
+    assert len(online_tiles) == maxima
+    rounding = {"rtol": 3e3 * np.finfo(dtype).eps, "atol": 1e3 * np.finfo(dtype).eps}
+    wide = [x.astype(float) for x in arrays]
+    assert_allclose(output, scaled_dot_product_attention(*wide, **options), **rounding)
+    cotangent = np.ones((1, 2), dtype)
+    gradients = blockwise_attention_vjp(*arrays, cotangent, **options)
+    wanted = attention_vjp(*wide, cotangent, **options)
+    assert_gradients(gradients[1:3], wanted[1:3], **rounding)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("part", [0.6, 0.9])
+def test_scores_near_the_end_of_the_range_are_served(dtype, part):
+    largest = part * float(np.finfo(dtype).max)  # above 0.69 of it not as an exponent of two
+    q, k = np.array([[math.sqrt(largest)]], dtype), np.array([[1.0], [0.5]], dtype)
+    output = blockwise_attention(q, k * q, np.array([[1.0], [2.0]], dtype), scale=1.0)
+    assert_allclose(output, [[1.0]])
+
+
 @pytest.mark.parametrize("size", [3.7e35, -3.7e35, 1e-36])
 @pytest.mark.parametrize("scale", [None, 10.0])
 def test_values_near_the_ends_of_the_range_are_served_or_refused(size, scale):
