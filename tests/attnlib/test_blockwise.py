@@ -185,20 +185,36 @@ def test_calibrated_scores_need_no_maximum(online_tiles):
 
 
 @pytest.mark.parametrize("current", [None, "baseline(X86_V2)", "X86_V4"])
-@pytest.mark.parametrize("options", [{}, {"scale": scaling.soft_cap(5)}], ids=["plain", "capped"])
-def test_powers_of_two_serve_as_well_as_those_of_e(monkeypatch, online_tiles, current, options):
+@pytest.mark.parametrize(
+    ("options", "as_they_are"),
+    [
+        ({}, False),
+        ({"scale": 3.0}, False),
+        ({"attn_mask": np.tri(30, 600, 3, dtype=bool)}, False),
+        ({"attn_mask": np.linspace(0, 9, 600)}, True),
+        ({"scale": scaling.soft_cap(5)}, True),
+    ],
+    ids=["plain", "large", "masked", "added to", "capped"],
+)
+def test_powers_of_two_serve_as_well_as_those_of_e(monkeypatch, current, options, as_they_are):
     known = {"exp2": {"ff": {"current": current}}} if current else {}
     monkeypatch.setattr(blockwise, "opt_func_info", lambda **_: known)
     choose = blockwise._fastest_exponential.__wrapped__  # without what it keeps
     monkeypatch.setattr(blockwise, "_fastest_exponential", choose)
-    assert choose(np.dtype("f"))[0] is (np.exp2 if current == "X86_V4" else np.exp)
+    used, add_block = [], online._add_block
+
+    def noted(*arrays, exp, **rest):
+        used.append(exp)
+        add_block(*arrays, exp=exp, **rest)
+
+    monkeypatch.setattr(blockwise, "_add_block", noted)
     arrays = draw_inputs(np.random.default_rng(8), n_q=30, n_k=600, dtype=np.float32)
     wanted = scaled_dot_product_attention(*(x.astype(float) for x in arrays), **options)
     assert_allclose(blockwise_attention(*arrays, **options), wanted, rtol=1e-4, atol=2e-6)
     cotangent = upstream(arrays, np.random.default_rng(9))
     gradients = blockwise_attention_vjp(*arrays, cotangent, **options)
     assert_gradients(gradients, attention_vjp(*arrays, cotangent, **options), atol=2e-5)
-    assert not online_tiles
+    assert set(used) == {np.exp2 if current == "X86_V4" and not as_they_are else np.exp}
 
 
 @pytest.mark.parametrize(

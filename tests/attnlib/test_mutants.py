@@ -85,6 +85,19 @@ EQUIVALENT = {
             "inputs.rule.cap or reach) <= limit"
         ),
     ],
+    "the first tile holds more keys than one": [
+        "blockwise._attend: [1] * has_bound -> [2] * has_bound",
+    ],
+    "powers of e, where powers of two stay in the range, cost time only": [
+        (
+            "blockwise._exponential: 2 * reach < np.finfo(dtype).max -> "
+            "2 * reach <= np.finfo(dtype).max"
+        ),
+        (
+            "blockwise._exponential: 2 * reach < np.finfo(dtype).max -> "
+            "3 * reach < np.finfo(dtype).max"
+        ),
+    ],
     "all threads return as many": ["blockwise._carry_back: strict=True -> strict=False"],
     "the largest value counts as 1 at least, and 1 more than the range does not matter": [
         (
