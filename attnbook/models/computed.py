@@ -130,7 +130,7 @@ def states(entries: Iterable[Entry]) -> str:
     """Return which states of repositories were read as a table in HTML."""
     rows = [
         [
-            entry["repository"],
+            entry["repository"].replace("/", "/<wbr>"),
             f"release {entry['release']}" if "release" in entry else f"commit {entry['commit']}",
             entry.get("date", ""),
         ]
