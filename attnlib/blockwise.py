@@ -149,11 +149,10 @@ def _attend(inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         q *= per_logit
         sums = peak[tile], total[tile], output[tile]
         # tiles of keys that begin before the key of this number are searched for a maximum
-        for searched in [0] * bounded + [1] * has_bound + [math.inf]:
-            if searched:
-                peak[tile], total[tile], output[tile] = least, 0, 0
-            else:
-                peak[tile] = 0  # as the sums are; to write their memory twice takes long
+        for tries, searched in enumerate([0] * bounded + [1] * has_bound + [math.inf]):
+            peak[tile] = least if searched else 0
+            if tries:
+                total[tile], output[tile] = 0, 0
             for heads, keys in _key_tiles(inputs, tile):
                 k = key[heads, keys]
                 scores = np.matmul(q, k.mT, out=_reuse(memory, (*q.shape[:-1], k.shape[-2])))
@@ -167,7 +166,8 @@ def _attend(inputs: Inputs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                 _add_block(*sums, logits, value[heads, keys], keep_peak=keep_peak, exp=exp)
             hidden = total[tile] == 0  # queries without any key
             output[tile] /= total[tile] + hidden
-            if ((total[tile] > 1e-3) | hidden).all() and np.isfinite(output[tile]).all():
+            in_range = (total[tile] > 1e-3) & np.isfinite(total[tile]) | hidden
+            if in_range.all() and np.isfinite(output[tile]).all():
                 return
         check_finite(inputs, output[tile])
 

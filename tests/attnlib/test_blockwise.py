@@ -279,6 +279,14 @@ def test_the_maximum_of_the_first_keys_serves_all(online_tiles, dtype, later, hi
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_small_values_do_not_conceal_that_a_sum_overflows(dtype):
+    k = np.zeros((600, 1), dtype)
+    k[-3:] = math.log(np.finfo(dtype).max) - 0.3  # above the first tile, by what fits once
+    output = blockwise_attention(np.ones((1, 1), dtype), k, np.full_like(k, 1e-30), scale=1.0)
+    assert_allclose(output, [[1e-30]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("part", [0.6, 0.9])
 def test_scores_near_the_end_of_the_range_are_served(dtype, part):
     largest = part * float(np.finfo(dtype).max)  # above 0.69 of it not as an exponent of two
