@@ -279,11 +279,13 @@ def test_the_maximum_of_the_first_keys_serves_all(online_tiles, dtype, later, hi
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_small_values_do_not_conceal_that_a_sum_overflows(dtype):
+@pytest.mark.parametrize(("far", "size"), [(3, 1e-30), (1, 100.0)], ids=["total", "output"])
+def test_a_sum_that_overflows_is_noticed(dtype, far, size):
     k = np.zeros((600, 1), dtype)
-    k[-3:] = math.log(np.finfo(dtype).max) - 0.3  # above the first tile, by what fits once
-    output = blockwise_attention(np.ones((1, 1), dtype), k, np.full_like(k, 1e-30), scale=1.0)
-    assert_allclose(output, [[1e-30]], rtol=1e-5)
+    k[-far:] = math.log(np.finfo(dtype).max) - 0.3  # above the first tile, by what fits once
+    q = np.array([[1.0], [0.0]], dtype)  # nothing overflows for the second
+    output = blockwise_attention(q, k, np.full_like(k, size), scale=1.0)
+    assert_allclose(output, [[size]] * 2, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

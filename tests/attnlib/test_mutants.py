@@ -124,6 +124,11 @@ EQUIVALENT = {
     "the first step multiplies them by exp of the least number, which is 0": [
         "online._start_sums: np.zeros(shape, dtype) -> np.ones(shape, dtype)",
         "online._start_sums: np.zeros(one_each, dtype) -> np.ones(one_each, dtype)",
+        *(
+            f"blockwise._attend: {sums} = (0, 0) -> {sums} = {start}"
+            for sums in ["total[tile], output[tile]"]
+            for start in ("(1, 0)", "(-1, 0)", "(0, 1)", "(0, -1)")
+        ),
     ],
     "where a weight is 0 its logarithm is multiplied by it": [
         "softmax._wide_entropy: np.zeros_like -> np.ones_like",
